@@ -8,7 +8,7 @@ GATEWAY := clients/nestjs
 PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
 
-.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type proto check-proto contract-image bench eval lock
+.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench eval lock
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -37,7 +37,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 # One process more than there are cores, for tests wait for the processes that they start; four have to be enough.
 WORKERS = $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 3 ? cores + 1 : 4)))
 
-test: node go setup test-typescript test-web
+test: node go setup imports test-typescript test-web
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 check-typescript: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP)
@@ -88,21 +88,25 @@ go:
 chromium: node
 	@requirements/chromium/find.mjs >/dev/null
 
-lint: $(STAMP)
+lint: $(STAMP) imports
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
-	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf lint
-	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf breaking --against protos/contract.binpb
-	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format --diff --exit-code
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf lint protos
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf breaking protos --against protos/contract.binpb
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format protos --diff --exit-code
 
 fmt: $(STAMP)
 	.venv/bin/ruff check --fix .
 	.venv/bin/ruff format .
-	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format -w
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format protos -w
 
 type: $(STAMP)
 	.venv/bin/mypy service/proviso_service clients/python/proviso_client tests benchmarks evals protos/plugins
+
+# What the contract imports of others, for buf and for the tests that compile it.
+imports: $(STAMP) go
+	protos/imports.sh
 
 # The code of all clients is generated, committed, and checked for freshness.
 proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
@@ -112,8 +116,8 @@ check-proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
 	protos/generate.sh --check
 
 # What `buf breaking` compares with. Make it anew with a release, or for a break that is meant and that the changelog tells.
-contract-image: $(STAMP)
-	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf build --exclude-source-info -o protos/contract.binpb
+contract-image: $(STAMP) imports
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf build protos --exclude-source-info -o - | $(PY) protos/plugins/without_imports.py > protos/contract.binpb
 
 # docs/settings.md, from settings.py.
 settings: $(STAMP)
@@ -126,6 +130,7 @@ eval: setup
 	$(PY) -m evals --data $(DATA) --cache .proviso/evals
 	$(PY) -m evals.classifier --data $(DATA) --cache .proviso/evals $(if $(NLI),--nli $(NLI))
 	$(PY) -m evals.extraction --data $(DATA) --cache .proviso/evals
+	$(PY) -m evals.labels --data $(DATA) $(if $(NLI),--nli $(NLI))
 	$(PY) -m evals.selection --models-dir $(MODELS)
 
 LOCK := $(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q

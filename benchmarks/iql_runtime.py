@@ -53,7 +53,7 @@ async def measure(database_file: Path, models_dir: Path, matter: str) -> dict[st
     database = Database(f"sqlite:///{database_file}")
     try:
         store, scores = SqlMatterStore(database), SqlScoreStore(database)
-        matter_id = (await store.list_matters(TENANT, PageRequest.of(1, ""), matter)).items[0].matter_id
+        matter_id = (await store.list_matters(TENANT, PageRequest(1), matter)).items[0].matter_id
         documents = [d for d in await store.all_documents(TENANT, matter_id) if d.chunk_count]
         passages = await _passages(scores, documents, embedder.model_id)
         bare = await _bare(embedder, passages)

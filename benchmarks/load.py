@@ -7,13 +7,15 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A load: `streams` readers at once, each of which reads `turns` turns one after the other."""
+    """A load: `streams` readers at once, each of which reads `turns` turns one after the other. `is_raw` asks for the
+    text as the model writes it, without waiting for the check of each sentence."""
 
     address: str
     matter_id: str
     workload: str
     streams: int
     turns: int
+    is_raw: bool = False
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -25,8 +27,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the client saw. `tokens` counts the tokens delivered, also where one event joined several; `events` counts
-    messages. The latencies are seconds, for every turn, from the call to its first event and to its first token."""
+    """What the client saw. `tokens` counts the model's tokens, also where one event held several; `events` counts
+    messages. The latencies are seconds, for every turn, from the call to its first event and to its first token or
+    sentence."""
 
     elapsed_s: float
     turns: int

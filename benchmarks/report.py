@@ -26,7 +26,7 @@ class Report:
 def _streams(rows: Sequence[StreamFigures]) -> str:
     head = (
         *("workload", "streams", "server", "tokens/s", "CPU us/token", "ratio", "CPU us/event", "tokens/event"),
-        *("CPU ms/turn", "first event p50 ms", "p99 ms"),
+        *("CPU ms/turn", "first event p50 ms", "p99 ms", "first text p50 ms"),
     )
     return table(
         head,
@@ -35,6 +35,7 @@ def _streams(rows: Sequence[StreamFigures]) -> str:
                 *(f.workload, str(f.streams), f.server, f"{f.tokens_per_s:,.0f}", f"{f.cpu_us_per_token:,.1f}"),
                 *(f"{f.cpu_ratio:.2f}", f"{f.cpu_us_per_event:,.1f}", f"{f.tokens_per_event:.2f}"),
                 *(f"{f.cpu_ms_per_turn:.1f}", f"{f.first_event_p50_ms:,.1f}", f"{f.first_event_p99_ms:,.1f}"),
+                f"{f.first_token_p50_ms:,.1f}",
             )
             for f in rows
         ],

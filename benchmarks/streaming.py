@@ -19,8 +19,9 @@ LOAD_TIMEOUT_S = 110.0
 BARE = "bare"
 BARE_MODEL = "bare + model"
 SERVICE = "service"
+SERVICE_RAW = "service, raw"
 FASTAPI = "fastapi events"
-SERVERS = (BARE, BARE_MODEL, SERVICE, FASTAPI)
+SERVERS = (BARE, BARE_MODEL, SERVICE, SERVICE_RAW, FASTAPI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class Bench:
 
     async def _round(self, name: str, case: Case) -> Round:
         server = self.servers[name]
-        load = Load(self.addresses[name], self.matter_id, case.workload.name, case.streams, case.turns)
+        address, is_raw = self.addresses[name], name == SERVICE_RAW
+        load = Load(address, self.matter_id, case.workload.name, case.streams, case.turns, is_raw)
         before_s = server.cpu_s
         answer = await self.client.ask(load.to_json(), LOAD_TIMEOUT_S)
         return Round(server.cpu_s - before_s, Seen.from_json(answer))
@@ -87,6 +89,7 @@ async def running_bench(folder: Path, data_dir: Path, models_dir: Path) -> Async
         client = await start("client", "benchmarks.client")
         addresses = {name: await _address(server) for name, server in servers.items()}
         addresses[FASTAPI] = f"http://{addresses[FASTAPI]}"
+        servers[SERVICE_RAW], addresses[SERVICE_RAW] = servers[SERVICE], addresses[SERVICE]
         await create_matter_with_documents(addresses[SERVICE])
         bench = Bench(client, servers, addresses, await create_empty_matter(addresses[SERVICE]))
         await bench.warm_up()

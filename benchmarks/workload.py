@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-# As the assistant speaks of itself: what states facts without a source is refused.
-_WORDS = ("we", "supply", "all", "the", "goods", "within", "agreed", "terms", "of", "this", "one", "contract")
+# A question, since what states facts without a source is refused. Its words make whole sentences of 200 tokens.
+_WORDS = ("Which", "of", "these", "documents", "shall", "we", "read", "for", "you", "first?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,14 @@
 """`python -m evals.selection [--json FILE] [--models-dir DIR]`
 
 Measures which agent items enter a request: with the default settings, and with words or embeddings alone, each with the
-settings that are best on the half of the messages kept for tuning. It also measures the time that selecting among a
-thousand items takes."""
+settings that are best on the half of the messages kept for tuning; with the default settings for each language, in the
+whole catalog and in catalogs of ten items. It also measures the time that selecting among a thousand items takes."""
 
 import argparse
 import asyncio
 import itertools
 import json
+import random
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ _MIN_SCORES = [step / 100 for step in range(20, 66)]
 _DISTANCES = [0.03, 0.05, 0.08, 0.1, 0.15, 1.0]
 _MIXED = [0.2, 0.4, 0.6]
 _WORD_WEIGHTS = [0.0, *_MIXED, 1.0]
+_SMALL = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,10 @@ class Judged:
 
     def figures(self, settings: SelectionConfig, *, held_out: bool) -> SelectionFigures:
         messages = self.labelled.half(held_out=held_out)
-        matches = self.by_weight[settings.word_weight]
-        return figures(messages, [self._chosen(matches[message], settings) for message in messages])
+        return figures(messages, [self.chosen(message, settings) for message in messages])
 
-    def _chosen(self, matches: Matches, settings: SelectionConfig) -> list[ItemRef]:
+    def chosen(self, message: Message, settings: SelectionConfig) -> list[ItemRef]:
+        matches = self.by_weight[settings.word_weight][message]
         chosen = choose(self.labelled.items, matches, ItemBudget(settings), settings)
         return [item.ref for item, _ in chosen.items]
 
@@ -83,6 +85,32 @@ def crossed(judged: Judged, *, held_out: bool) -> dict[str, SelectionFigures]:
     }
 
 
+async def by_group(judged: Judged, embedder: Embedder) -> dict[str, SelectionFigures]:
+    """The figures of each group of messages at the default settings, among all items and among ten."""
+    settings, found = SelectionConfig(), {}
+    small = await _in_small_catalogs(judged.labelled, embedder)
+    for group, messages in judged.labelled.groups().items():
+        chosen = [judged.chosen(message, settings) for message in messages]
+        found[f"{group}, {len(judged.labelled.items)} items"] = figures(messages, chosen)
+        found[f"{group}, {_SMALL} items"] = figures(messages, [small[message] for message in messages])
+    return found
+
+
+async def _in_small_catalogs(labelled: Labelled, embedder: Embedder) -> dict[Message, Sequence[ItemRef]]:
+    """What is chosen for each message from the items that it wants and others, drawn by chance, that make ten."""
+    vectors, settings = MemoryVectorCache(10_000), SelectionConfig(time_limit_s=600)
+    drawn = random.Random(3)  # noqa: S311 - the same items each time
+    found: dict[Message, Sequence[ItemRef]] = {}
+    for message in labelled.messages:
+        others = [item for item in labelled.items if item.ref not in message.wanted]
+        wanted = [item for item in labelled.items if item.ref in message.wanted]
+        items = wanted + drawn.sample(others, _SMALL - len(wanted))
+        every = np.ones(len(items), dtype=np.bool_)
+        matches = await ItemSearch(embedder, vectors, settings).matches(items, message.text, every)
+        found[message] = [item.ref for item, _ in choose(items, matches, ItemBudget(settings), settings).items]
+    return found
+
+
 def ways(judged: Judged) -> dict[str, SelectionConfig]:
     default = SelectionConfig()
     return {
@@ -97,6 +125,7 @@ async def _run(options: argparse.Namespace) -> None:
     model = MiniLmEmbedder.load(options.models_dir)
     try:
         judged = await judge(load_labelled(), model, _WORD_WEIGHTS)
+        groups = await by_group(judged, model)
         cost = await measure_cost(model)
     finally:
         await model.close()
@@ -109,6 +138,7 @@ async def _run(options: argparse.Namespace) -> None:
     for name, held_out in (("Held-out", True), ("Tuning", False)):
         rows = table(crossed(judged, held_out=held_out))
         print(f"\n#### {name} messages at the best settings of the other half\n\n{rows}")
+    print(f"\n#### Every language at the default settings\n\n{table(groups)}")
     print(f"\n#### Best of the tuning messages by the share of words\n\n{_tuned(judged)}\n\n#### Cost\n\n{cost.text()}")
     if options.json:
         content = {name: {way: one.as_dict() for way, one in found.items()} for name, found in measured.items()}

@@ -12,12 +12,17 @@ from proviso_service.context.model import IncludeMode, ItemRef, ItemType
 LABELLED = Path(__file__).with_name("selection.toml")
 
 
+ENGLISH = "English"
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message, and the items that should be selected for it, which may be none."""
+    """A message, and the items that should be selected for it, which may be none. `group` says of which kind it is: a
+    language, or short."""
 
     text: str
     wanted: frozenset[ItemRef]
+    group: str = ENGLISH
 
     @property
     def is_held_out(self) -> bool:
@@ -30,7 +35,13 @@ class Labelled:
     messages: Sequence[Message]
 
     def half(self, *, held_out: bool) -> Sequence[Message]:
-        return [message for message in self.messages if message.is_held_out is held_out]
+        """One half of the English messages, with which the settings were chosen."""
+        return [one for one in self.messages if one.group == ENGLISH and one.is_held_out is held_out]
+
+    def groups(self) -> dict[str, Sequence[Message]]:
+        """All messages by their group."""
+        names = dict.fromkeys(message.group for message in self.messages)
+        return {name: [message for message in self.messages if message.group == name] for name in names}
 
 
 def load_labelled(path: Path = LABELLED) -> Labelled:
@@ -40,7 +51,8 @@ def load_labelled(path: Path = LABELLED) -> Labelled:
     items = [_item(entry) for entry in content["items"]]
     refs = {item.ref.name: item.ref for item in items}
     messages = [
-        Message(entry["text"], frozenset(refs[name] for name in entry["items"])) for entry in content["messages"]
+        Message(entry["text"], frozenset(refs[name] for name in entry["items"]), entry.get("group", ENGLISH))
+        for entry in content["messages"]
     ]
     return Labelled(items, messages)
 

@@ -11,9 +11,17 @@ into=$(mktemp -d)
 trap 'rm -rf "$into"' EXIT
 mkdir -p "${generated[@]/#/$into/}"
 module=$(go -C clients/go list -m)
-buf generate --output "$into"
-buf generate --output "$into" --template buf.gen.typescript.yaml
-buf generate --output "$into" --template "$(sed "s|MODULE|$module|" buf.gen.go.yaml)"
+# Generated code needs none of the packages of the annotations.
+protos/imports.sh
+image=$into/contract.binpb
+buf build protos -o - | python protos/plugins/without_imports.py >"$image"
+buf generate "$image" --output "$into"
+buf generate "$image" --output "$into" --template buf.gen.typescript.yaml
+# ts-proto types a FieldMask as string[], but NestJS's loader gives and takes the message that it is.
+for stub in $(grep -lr updateMask "$into/clients/typescript/src/stubs"); do
+  sed -Ezi 's/(updateMask:[ |\n]*)string\[\]/\1FieldMask/g; s/(\nimport [^\n]*timestamp)/\nimport { FieldMask } from "..\/..\/google\/protobuf\/field_mask.js";\1/' "$stub"
+done
+buf generate "$image" --output "$into" --template "$(sed "s|MODULE|$module|" buf.gen.go.yaml)"
 # The details of failed calls, from the same package that the service takes them from.
 details=$(python -c 'import google.rpc.status_pb2 as s; from pathlib import Path; print(Path(s.__file__).parents[2])')
 python -m grpc_tools.protoc -I "$details" --es_out="$into/clients/typescript/src/es" \

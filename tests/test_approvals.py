@@ -14,7 +14,7 @@ import pytest
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
-from proviso_service.turns.runner import CANNOT_RESUME
+from proviso_service.turns.endings import CANNOT_RESUME
 from tests.support.endless_process import endless_service
 from tests.support.marked_tools import needing_approval
 from tests.support.running import RunningService, chat_request, final_of, running_service
@@ -192,8 +192,8 @@ async def test_a_turn_whose_stored_state_cannot_be_read_ends_and_its_person_is_t
             turns_pb2.EXIT_REASON_INTERNAL_ERROR,
             chat_pb2.RETRYABLE_YES,
         )
-        assert (final.display_message, final.message) == (True, CANNOT_RESUME)
-        assert await messages(running) == [(sessions_pb2.MESSAGE_ROLE_ERROR, CANNOT_RESUME)]
+        assert (final.display_message, final.message) == (True, CANNOT_RESUME["en"])
+        assert await messages(running) == [(sessions_pb2.MESSAGE_ROLE_ERROR, CANNOT_RESUME["en"])]
         again = final_of(await running.ask("What is there?", matter_id, session_id="s"))
         assert again.message == ANSWER.tokens[0]
 

@@ -15,7 +15,7 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from proviso_client.v1 import chat_pb2
-from proviso_service.turns import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns import CAUSE_SEMANTICS, EXIT_SEMANTICS, ExitCause, ExitReason, semantics_of
 from tests.support.gemini_replies import (
     MODEL,
     Ending,
@@ -37,6 +37,7 @@ from tests.support.gemini_server import KEY, GeminiServer, gemini_server
 from tests.support.running import (
     AGREEMENT,
     RunningService,
+    cause_of,
     chat_request,
     final_of,
     input_of,
@@ -51,6 +52,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 FINE = says("Hello ", "there.")
 LIMITED = refuses(429, "RESOURCE_EXHAUSTED", retry_info("0.01s"))
 UNAVAILABLE = refuses(503, "UNAVAILABLE")
+RAW = chat_pb2.ChatOptions(text_release=chat_pb2.TEXT_RELEASE_RAW)
 TURNS = {"retry_base_s": 0.001, "retry_max_s": 0.002, "cache_ttl_s": 0}
 
 
@@ -137,7 +139,7 @@ async def test_the_earlier_messages_of_a_session_are_sent(world: GeminiWorld) ->
 
 
 async def test_chat_and_invoke_give_the_same_final_state(world: GeminiWorld) -> None:
-    world.gemini.then(*[calls(("list_matter_documents", {})), says("One.")] * 2)
+    world.gemini.then(*[calls(("list_matter_documents", {})), says("There is one document.")] * 2)
     streamed = final_of(await world.service.ask("How many?", world.matter_id))
     invoked = (await world.service.chat.Invoke(chat_request("How many?", world.matter_id))).final_state
     assert without_times(streamed) == without_times(invoked)
@@ -162,55 +164,132 @@ async def test_the_same_calls_and_words_give_what_the_embedded_model_gives(
     assert final_of(events).citations
 
 
+FAILED, REFUSED = (ExitReason.LLM_ERROR, ExitCause.PROVIDER_FAILED), (ExitReason.LLM_ERROR, ExitCause.PROVIDER_REFUSED)
+RATE_LIMITED = (ExitReason.RATE_LIMITED, None)
+COMPLETED = (ExitReason.COMPLETED, None)
+DAILY = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "RequestsPerDayPerModel"}]}
+
+
+def unusable(cause: ExitCause) -> tuple[ExitReason, ExitCause]:
+    return ExitReason.LLM_GENERATION_FAILURE, cause
+
+
 @pytest.mark.parametrize(
-    ("replies", "reason", "model_calls", "voided"),
+    ("replies", "ending", "model_calls", "voided"),
     [
-        pytest.param([LIMITED] * 3, ExitReason.RATE_LIMITED, 3, [], id="429 for ever"),
-        pytest.param([LIMITED, LIMITED, FINE], ExitReason.COMPLETED, 3, [], id="429 twice, then fine"),
-        pytest.param([UNAVAILABLE] * 3, ExitReason.LLM_ERROR, 3, [], id="503 for ever"),
-        pytest.param([refuses(500, "INTERNAL"), FINE], ExitReason.COMPLETED, 2, [], id="500, then fine"),
-        pytest.param([Refused(502, b"<html>")] * 3, ExitReason.LLM_ERROR, 3, [], id="502 of a proxy"),
-        pytest.param([HangsUp()] * 3, ExitReason.LLM_ERROR, 3, [], id="no answer"),
-        pytest.param([refuses(400, "INVALID_ARGUMENT")], ExitReason.LLM_ERROR, 1, [], id="400"),
-        pytest.param([blocked()], ExitReason.LLM_ERROR, 1, [], id="request blocked"),
-        pytest.param([says("Sure, ", finish="SAFETY")], ExitReason.LLM_ERROR, 1, ["NOT_FINAL"], id="reply blocked"),
-        pytest.param([says("A b", finish="MAX_TOKENS")], ExitReason.LLM_ERROR, 1, ["NOT_FINAL"], id="reply too long"),
-        pytest.param([says()] * 2, ExitReason.LLM_GENERATION_FAILURE, 2, [], id="empty twice"),
-        pytest.param([says(), FINE], ExitReason.COMPLETED, 2, [], id="empty, then fine"),
-        pytest.param([says(finish="MALFORMED_FUNCTION_CALL"), FINE], ExitReason.COMPLETED, 2, [], id="malformed call"),
-        pytest.param([cut("Hel"), FINE], ExitReason.COMPLETED, 2, ["MODEL_RETRY"], id="cut, then fine"),
-        pytest.param([cut("Hel")] * 3, ExitReason.LLM_ERROR, 3, ["MODEL_RETRY"] * 2 + ["NOT_FINAL"], id="always cut"),
+        pytest.param([LIMITED] * 3, RATE_LIMITED, 3, [], id="429 for ever"),
+        pytest.param([LIMITED, LIMITED, FINE], COMPLETED, 3, [], id="429 twice, then fine"),
         pytest.param(
-            [cut("Hel", ending=Ending.WHOLE), FINE], ExitReason.COMPLETED, 2, ["MODEL_RETRY"], id="ends early"
+            [refuses(429, "RESOURCE_EXHAUSTED", DAILY, retry_info("30s"))],
+            (ExitReason.RATE_LIMITED, ExitCause.OVER_BUDGET),
+            1,
+            [],
+            id="429 for the day",
         ),
+        pytest.param([UNAVAILABLE] * 3, FAILED, 3, [], id="503 for ever"),
+        pytest.param([refuses(500, "INTERNAL"), FINE], COMPLETED, 2, [], id="500, then fine"),
+        pytest.param([Refused(502, b"<html>")] * 3, FAILED, 3, [], id="502 of a proxy"),
+        pytest.param([HangsUp()] * 3, FAILED, 3, [], id="no answer"),
+        pytest.param([refuses(400, "INVALID_ARGUMENT")], REFUSED, 1, [], id="400"),
+        pytest.param([refuses(401, "UNAUTHENTICATED")], REFUSED, 1, [], id="401"),
+        pytest.param([refuses(403, "PERMISSION_DENIED")], REFUSED, 1, [], id="403"),
+        pytest.param([refuses(404, "NOT_FOUND")], REFUSED, 1, [], id="404"),
+        pytest.param([blocked()], unusable(ExitCause.BLOCKED), 1, [], id="request blocked"),
+        pytest.param([says()] * 2, unusable(ExitCause.EMPTY), 2, [], id="empty twice"),
+        pytest.param([says(), FINE], COMPLETED, 2, [], id="empty, then fine"),
+        pytest.param([says(finish="MALFORMED_FUNCTION_CALL"), FINE], COMPLETED, 2, [], id="malformed call, then fine"),
+        pytest.param(
+            [says(), says(finish="UNEXPECTED_TOOL_CALL")], unusable(ExitCause.MALFORMED), 2, [], id="empty, malformed"
+        ),
+        pytest.param([cut("Hel"), FINE], COMPLETED, 2, ["MODEL_RETRY"], id="cut, then fine"),
+        pytest.param([cut("Hel")] * 3, FAILED, 3, ["MODEL_RETRY"] * 2 + ["NOT_FINAL"], id="always cut"),
+        pytest.param([cut("Hel", ending=Ending.WHOLE), FINE], COMPLETED, 2, ["MODEL_RETRY"], id="ends early"),
         pytest.param(
             [cut("Hel", ending=Ending.WHOLE, last=b'data: {"cand'), FINE],
-            ExitReason.COMPLETED,
+            COMPLETED,
             2,
             ["MODEL_RETRY"],
             id="ends inside a line",
         ),
-        pytest.param(
-            [breaks_with(503, "UNAVAILABLE", "Hel"), FINE], ExitReason.COMPLETED, 2, ["MODEL_RETRY"], id="error in it"
-        ),
-        pytest.param(
-            [cut("Hel", ending=Ending.STALLS), FINE], ExitReason.COMPLETED, 2, ["MODEL_RETRY"], id="stalls, then fine"
-        ),
-        pytest.param([cut(ending=Ending.STALLS)] * 3, ExitReason.LLM_ERROR, 3, [], id="nothing comes"),
+        pytest.param([breaks_with(503, "UNAVAILABLE", "Hel"), FINE], COMPLETED, 2, ["MODEL_RETRY"], id="error in it"),
+        pytest.param([cut("Hel", ending=Ending.STALLS), FINE], COMPLETED, 2, ["MODEL_RETRY"], id="stalls, then fine"),
+        pytest.param([cut(ending=Ending.STALLS)] * 3, FAILED, 3, [], id="nothing comes"),
     ],
 )
-async def test_a_fault_ends_in_its_exit_reason(
-    world: GeminiWorld, replies: list[Reply], reason: ExitReason, model_calls: int, voided: list[str]
+async def test_a_fault_ends_in_its_exit_reason_and_cause(
+    world: GeminiWorld,
+    replies: list[Reply],
+    ending: tuple[ExitReason, ExitCause | None],
+    model_calls: int,
+    voided: list[str],
 ) -> None:
     world.gemini.then(*replies)
-    events = await world.service.ask("Hello", world.matter_id)
+    events = await world.service.ask("Hello", world.matter_id, options=RAW)
     final = final_of(events)
-    assert reason_of(final) is reason
+    assert (reason_of(final), cause_of(final)) == ending
     assert world.gemini.attempts == final.usage.model_calls == model_calls
     assert discarded(events) == voided
-    completed = reason is ExitReason.COMPLETED
-    assert final.message == ("Hello there." if completed else EXIT_SEMANTICS[reason].message)
-    assert text_of(events) == ("Hello there." if completed else "")
+    semantics = semantics_of(*ending)
+    assert chat_pb2.Retryable.Name(final.retryable) == f"RETRYABLE_{semantics.retryable.name}"
+    assert final.message == ("Hello there." if ending == COMPLETED else semantics.message)
+    assert text_of(events) == ("Hello there." if ending == COMPLETED else "")
+
+
+@pytest.mark.parametrize(
+    ("finish", "cause", "attempts"),
+    [
+        ("SAFETY", ExitCause.BLOCKED, 1),
+        ("PROHIBITED_CONTENT", ExitCause.BLOCKED, 1),
+        ("BLOCKLIST", ExitCause.BLOCKED, 1),
+        ("SPII", ExitCause.BLOCKED, 1),
+        ("RECITATION", ExitCause.RECITATION, 1),
+        ("MAX_TOKENS", ExitCause.CUT, 1),
+        ("LANGUAGE", ExitCause.LANGUAGE, 1),
+        ("OTHER", ExitCause.STOPPED, 1),
+        ("A_REASON_OF_TOMORROW", ExitCause.STOPPED, 1),
+        ("MALFORMED_FUNCTION_CALL", ExitCause.MALFORMED, 2),
+        ("UNEXPECTED_TOOL_CALL", ExitCause.MALFORMED, 2),
+    ],
+)
+@pytest.mark.parametrize("pieces", [(), ("The cap ", "is")], ids=["without text", "with text"])
+@pytest.mark.filterwarnings("ignore:A_REASON_OF_TOMORROW:UserWarning")
+async def test_a_reply_that_did_not_end_by_itself_is_voided_and_its_cause_is_told_in_the_language_of_the_question(
+    world: GeminiWorld, finish: str, cause: ExitCause, attempts: int, pieces: tuple[str, ...]
+) -> None:
+    world.gemini.then(*[says(*pieces, finish=finish)] * attempts)
+    events = await world.service.ask("Wie hoch ist die Haftungsobergrenze?", world.matter_id)
+    final, semantics = final_of(events), CAUSE_SEMANTICS[cause]
+    assert (reason_of(final), cause_of(final)) == unusable(cause)
+    assert chat_pb2.Retryable.Name(final.retryable) == f"RETRYABLE_{semantics.retryable.name}"
+    assert (final.display_message, final.message) == (True, semantics.text("de"))
+    assert text_of(events) == ""
+    assert not world.gemini.left
+
+
+@pytest.mark.parametrize("finish", ["STOP", "UNEXPECTED_TOOL_CALL", "MALFORMED_FUNCTION_CALL"])
+async def test_a_model_that_calls_tools_for_ever_ends_at_the_limit_of_tool_calls(
+    world: GeminiWorld, finish: str
+) -> None:
+    listing = ("list_matter_documents", dict[str, Any]())
+    beyond = calls(listing) if finish == "STOP" else says(finish=finish)
+    world.gemini.then(*[calls(listing)] * 4, beyond, beyond)
+    final = final_of(await world.service.ask("Which documents are there?", world.matter_id))
+    assert (reason_of(final), cause_of(final), final.tool_calls) == (ExitReason.MAX_TOOL_CALLS_REACHED, None, 3)
+    assert final.message == EXIT_SEMANTICS[ExitReason.MAX_TOOL_CALLS_REACHED].message
+    assert chat_pb2.Retryable.Name(final.retryable) == "RETRYABLE_YES"
+
+
+async def test_the_answer_step_declares_the_tools_and_switches_calling_off(world: GeminiWorld) -> None:
+    listing = ("list_matter_documents", dict[str, Any]())
+    world.gemini.then(calls(*[listing] * 4), says("There is one document."))
+    final = final_of(await world.service.ask("Which documents are there?", world.matter_id))
+    assert (reason_of(final), final.message) == (ExitReason.MAX_TOOL_CALLS_REACHED, "There is one document.")
+    first, last = world.gemini.asked
+    assert first.tool_config is None
+    assert last.tool_names == first.tool_names
+    assert last.tool_config is not None
+    assert last.tool_config.function_calling_config is not None
+    assert last.tool_config.function_calling_config.mode == "NONE"
 
 
 async def test_the_client_does_not_go_on_by_itself_where_google_offers_it(world: GeminiWorld) -> None:
@@ -282,7 +361,7 @@ async def test_a_model_that_is_slow_for_ever_ends_with_the_turns_time(tmp_path: 
         chosen = settings(gemini.base_url, turns={"time_limit_s": 2, "cache_ttl_s": 0}, chat_model={})
         gemini.then(cut("Well, ", ending=Ending.STALLS))
         async with running_service(tmp_path / "data", models_dir, **chosen) as service:
-            events = await service.ask("Hello", await service.create_matter())
+            events = await service.ask("Hello", await service.create_matter(), options=RAW)
     final = final_of(events)
     assert reason_of(final) is ExitReason.DEADLINE_EXCEEDED
     assert discarded(events) == ["NOT_FINAL"]

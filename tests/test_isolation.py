@@ -116,7 +116,7 @@ class WhoAsks:
 class EachTenantsImages:
     """An ImageFetcher that gives each tenant an image of its own."""
 
-    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
+    async def fetch(self, url: str, tenant: str, max_bytes: int) -> Image | NoImage:
         return Image("image/png", png(1, 1 + TENANTS.index(tenant)))
 
 

@@ -7,7 +7,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
+
 from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1.errors_pb2 import FailureCause
+from proviso_service.mcp.listing import shown_name
 from proviso_service.mcp.model import ServerState
 from tests.support.agent_servers import MUTE, CatalogView, odd_server, with_servers
 from tests.support.http_servers import everything_server, free_port
@@ -27,7 +31,7 @@ SUM, ECHO, LONG = "get-sum", "echo", "trigger-long-running-operation"
 WHICH_TIME = "What is the current time in the timezone of Tokyo?"
 NOW_CALL = Call("time__get_current_time", '{"timezone": "Asia/Tokyo"}')
 LONG_CALL = Call(f"everything__{LONG}", '{"duration": 60, "steps": 1}')
-SAID = text("That is what the tools say.")
+SAID = text("You are welcome.")
 SORRY = text("I could not look at that.")
 WAIT_S = 60
 
@@ -182,10 +186,30 @@ async def test_a_server_killed_in_the_middle_of_a_call_over_http_is_a_tool_error
         failed = await CatalogView(running.channel).until_state("everything", ServerState.FAILED)
     final = completed(events)
     [end] = ends(events)
-    assert end.error.startswith("The server 'everything' ")
-    assert end.error.endswith(" before it had answered.")
+    assert end.error.startswith("The server 'everything' ")  # read-only, so it was asked again
     assert final.message == SORRY.tokens[0]
     assert failed.reason
+
+
+@pytest.mark.parametrize(("name", "carried_out"), [("die once", 1), ("die once reading", 2), ("die once the same", 2)])
+async def test_a_call_is_made_again_only_where_its_server_says_that_this_does_no_harm(
+    tmp_path: Path, models_dir: Path, name: str, carried_out: int
+) -> None:
+    mark = tmp_path / "mark"
+    call = Call(shown_name("odd", name), json.dumps({"mark": str(mark)}))
+    async with service(tmp_path, models_dir, calls(call), SORRY, odd=odd_server()) as running:
+        [end] = ends(await running.ask("Do it.", session_id="s"))
+    assert len(mark.read_text()) == carried_out
+    assert bool(end.error) is (carried_out == 1)
+
+
+async def test_a_call_that_finds_its_server_away_is_made_when_it_is_back(tmp_path: Path, models_dir: Path) -> None:
+    script = [calls(Call("odd__die")), SORRY, calls(Call("odd__pid")), SORRY]
+    async with service(tmp_path, models_dir, *script, odd=odd_server()) as running:
+        [died] = ends(await running.ask("Go.", session_id="s"))
+        [asked] = ends(await running.ask("Again.", session_id="s"))
+    assert died.error == "The server 'odd' was ended by signal 9 before it had answered."
+    assert (asked.error, int(json.loads(asked.output)["text"]) > 0) == ("", True)
 
 
 async def test_odd_servers_give_tool_errors_or_cut_results_and_never_a_failed_turn(
@@ -208,6 +232,8 @@ async def test_odd_servers_give_tool_errors_or_cut_results_and_never_a_failed_tu
     (died,), (slow,), (much,), (grown,), odd = map(ends, turns)
     assert died.error == "The server 'doomed' was ended by signal 9 before it had answered."
     assert slow.error == "The server 'slow' did not answer within 0.3 seconds."
+    causes = [FailureCause.Name(end.failure_cause).removeprefix("FAILURE_CAUSE_") for end in (died, slow, much, odd[1])]
+    assert causes == ["PROVIDER_AWAY", "TIMED_OUT", "UNSPECIFIED", "FAILED"]
     assert (much.error, much.truncated) == ("", True)
     assert 1_000 < len(much.output) <= 2_500
     assert len(much.output_json) < 60_000

@@ -17,7 +17,7 @@ import pytest_asyncio
 from structlog.testing import capture_logs
 
 from proviso_client.v1 import chat_pb2
-from proviso_service.turns import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns import ExitCause, ExitReason, semantics_of
 from tests.support.gemini_replies import Ending, HangsUp, Refused, Reply
 from tests.support.openai_server import (
     KEY,
@@ -33,6 +33,7 @@ from tests.support.openai_server import (
 from tests.support.running import (
     AGREEMENT,
     RunningService,
+    cause_of,
     chat_request,
     final_of,
     input_of,
@@ -101,46 +102,78 @@ async def test_a_conversation_with_tool_calls_is_completed_with_citations(world:
 
 
 async def test_chat_and_invoke_give_the_same_final_state(world: World) -> None:
-    world.openai.then(*[calls(("list_matter_documents", {})), says("One.")] * 2)
+    world.openai.then(*[calls(("list_matter_documents", {})), FINE] * 2)
     streamed = final_of(await world.service.ask("How many?", world.matter_id))
     invoked = (await world.service.chat.Invoke(chat_request("How many?", world.matter_id))).final_state
     assert without_times(streamed) == without_times(invoked)
 
 
+COMPLETED = (ExitReason.COMPLETED, None)
+FAILED, REFUSED = (ExitReason.LLM_ERROR, ExitCause.PROVIDER_FAILED), (ExitReason.LLM_ERROR, ExitCause.PROVIDER_REFUSED)
+BLOCKED, CUT, EMPTY = (
+    (ExitReason.LLM_GENERATION_FAILURE, cause) for cause in (ExitCause.BLOCKED, ExitCause.CUT, ExitCause.EMPTY)
+)
+NO_QUOTA = (ExitReason.RATE_LIMITED, ExitCause.OVER_BUDGET)
+OVER_QUOTA = refuses(429, kind="insufficient_quota")
+
+
 @pytest.mark.parametrize(
-    ("replies", "reason", "model_calls"),
+    ("replies", "ending", "model_calls"),
     [
-        pytest.param([LIMITED] * 3, ExitReason.RATE_LIMITED, 3, id="429 for ever"),
-        pytest.param([LIMITED, LIMITED, FINE], ExitReason.COMPLETED, 3, id="429 twice, then fine"),
-        pytest.param([UNAVAILABLE] * 3, ExitReason.LLM_ERROR, 3, id="503 for ever"),
-        pytest.param([refuses(500), FINE], ExitReason.COMPLETED, 2, id="500, then fine"),
-        pytest.param([Refused(502, b"<html>")] * 3, ExitReason.LLM_ERROR, 3, id="502 of a proxy"),
-        pytest.param([HangsUp(), FINE], ExitReason.COMPLETED, 2, id="no answer, then fine"),
-        pytest.param([refuses(400)], ExitReason.LLM_ERROR, 1, id="400"),
-        pytest.param([refuses(409)], ExitReason.LLM_ERROR, 1, id="409, which the client would try again"),
-        pytest.param([says("Sure, ", finish="content_filter")], ExitReason.LLM_ERROR, 1, id="reply blocked"),
-        pytest.param([says("A b", finish="length")], ExitReason.LLM_ERROR, 1, id="reply too long"),
-        pytest.param([says()] * 2, ExitReason.LLM_GENERATION_FAILURE, 2, id="empty twice"),
-        pytest.param([cut("Hel"), FINE], ExitReason.COMPLETED, 2, id="cut, then fine"),
-        pytest.param([cut("Hel")] * 3, ExitReason.LLM_ERROR, 3, id="always cut"),
-        pytest.param([cut("Hel", ending=Ending.WHOLE), FINE], ExitReason.COMPLETED, 2, id="ends early"),
-        pytest.param([breaks_with("server_error", "Hel"), FINE], ExitReason.COMPLETED, 2, id="error in it"),
-        pytest.param([breaks_with("invalid_request_error")], ExitReason.LLM_ERROR, 1, id="final error in it"),
-        pytest.param([cut("Hel", ending=Ending.STALLS), FINE], ExitReason.COMPLETED, 2, id="stalls, then fine"),
-        pytest.param([cut(ending=Ending.STALLS)] * 3, ExitReason.LLM_ERROR, 3, id="nothing comes"),
+        pytest.param([LIMITED] * 3, (ExitReason.RATE_LIMITED, None), 3, id="429 for ever"),
+        pytest.param([LIMITED, LIMITED, FINE], COMPLETED, 3, id="429 twice, then fine"),
+        pytest.param([OVER_QUOTA], NO_QUOTA, 1, id="429, no quota left"),
+        pytest.param([refuses(402)], (ExitReason.LLM_ERROR, ExitCause.OVER_BUDGET), 1, id="402"),
+        pytest.param([UNAVAILABLE] * 3, FAILED, 3, id="503 for ever"),
+        pytest.param([refuses(500), FINE], COMPLETED, 2, id="500, then fine"),
+        pytest.param([Refused(502, b"<html>")] * 3, FAILED, 3, id="502 of a proxy"),
+        pytest.param([HangsUp(), FINE], COMPLETED, 2, id="no answer, then fine"),
+        pytest.param([refuses(400)], REFUSED, 1, id="400"),
+        pytest.param([refuses(401)], REFUSED, 1, id="401"),
+        pytest.param([refuses(403)], REFUSED, 1, id="403"),
+        pytest.param([refuses(404)], REFUSED, 1, id="404"),
+        pytest.param([refuses(409)], REFUSED, 1, id="409, which the client would try again"),
+        pytest.param([says("Sure, ", finish="content_filter")], BLOCKED, 1, id="reply blocked"),
+        pytest.param([says(finish="content_filter")], BLOCKED, 1, id="reply blocked before its first word"),
+        pytest.param([says("A b", finish="length")], CUT, 1, id="reply too long"),
+        pytest.param([says()] * 2, EMPTY, 2, id="empty twice"),
+        pytest.param([cut("Hel"), FINE], COMPLETED, 2, id="cut, then fine"),
+        pytest.param([cut("Hel")] * 3, FAILED, 3, id="always cut"),
+        pytest.param([cut("Hel", ending=Ending.WHOLE), FINE], COMPLETED, 2, id="ends early"),
+        pytest.param([breaks_with("server_error", "Hel"), FINE], COMPLETED, 2, id="error in it"),
+        pytest.param(
+            [breaks_with("insufficient_quota")],
+            (ExitReason.RATE_LIMITED, ExitCause.OVER_BUDGET),
+            1,
+            id="no quota left in it",
+        ),
+        pytest.param([breaks_with("invalid_request_error")], (ExitReason.LLM_ERROR, None), 1, id="final error in it"),
+        pytest.param([cut("Hel", ending=Ending.STALLS), FINE], COMPLETED, 2, id="stalls, then fine"),
+        pytest.param([cut(ending=Ending.STALLS)] * 3, FAILED, 3, id="nothing comes"),
     ],
 )
-async def test_a_fault_ends_in_its_exit_reason(
-    world: World, replies: list[Reply], reason: ExitReason, model_calls: int
+async def test_a_fault_ends_in_its_exit_reason_and_cause(
+    world: World, replies: list[Reply], ending: tuple[ExitReason, ExitCause | None], model_calls: int
 ) -> None:
     world.openai.then(*replies)
     events = await world.service.ask("Hello", world.matter_id)
     final = final_of(events)
-    assert reason_of(final) is reason
+    assert (reason_of(final), cause_of(final)) == ending
     assert world.openai.attempts == final.usage.model_calls == model_calls
-    completed = reason is ExitReason.COMPLETED
-    assert final.message == ("Hello there." if completed else EXIT_SEMANTICS[reason].message)
-    assert text_of(events) == ("Hello there." if completed else "")
+    semantics = semantics_of(*ending)
+    assert chat_pb2.Retryable.Name(final.retryable) == f"RETRYABLE_{semantics.retryable.name}"
+    assert final.message == ("Hello there." if ending == COMPLETED else semantics.message)
+    assert text_of(events) == ("Hello there." if ending == COMPLETED else "")
+
+
+async def test_the_answer_step_declares_the_tools_and_switches_calling_off(world: World) -> None:
+    listing = ("list_matter_documents", dict[str, Any]())
+    world.openai.then(calls(*[listing] * 4), says("There is one document."))
+    final = final_of(await world.service.ask("Which documents are there?", world.matter_id))
+    assert (reason_of(final), final.message) == (ExitReason.MAX_TOOL_CALLS_REACHED, "There is one document.")
+    first, last = world.openai.asked
+    assert (first.tool_choice, last.tool_choice) == (None, "none")
+    assert last.tools == first.tools != []
 
 
 @pytest.mark.parametrize("as_date", [False, True])
@@ -211,6 +244,23 @@ async def test_an_outage_is_answered_at_once_until_a_probe_finds_it_over(tmp_pat
             assert openai.attempts == 3
             final = await answered(service, matter_id)
     assert (reason_of(final), openai.attempts) == (ExitReason.COMPLETED, 4)
+
+
+async def test_failing_turns_of_one_user_do_not_stop_the_others(tmp_path: Path, models_dir: Path) -> None:
+    async with openai_server() as openai:
+        chosen = settings(openai.base_url, chat_model={"failures_in_a_row": 3, "pause_s": 60.0})
+        openai.then(*[UNAVAILABLE] * 3, FINE)
+        async with running_service(tmp_path / "data", models_dir, **chosen) as service:
+            matter_id = await service.create_matter()
+            failed = final_of(await service.ask("Hello", matter_id, user_id="ada"))
+            paused = final_of(await service.ask("Hello", matter_id, user_id="ada"))
+            other = final_of(await service.ask("Hello", matter_id, user_id="ben"))
+    assert (reason_of(failed), cause_of(failed)) == FAILED
+    assert (reason_of(paused), cause_of(paused)) == (ExitReason.LLM_ERROR, ExitCause.PROVIDER_PAUSED)
+    assert paused.retryable == failed.retryable == chat_pb2.RETRYABLE_YES
+    for final in (failed, paused):
+        assert 0 < final.retry_after.ToTimedelta().total_seconds() <= 60
+    assert (reason_of(other), openai.attempts) == (ExitReason.COMPLETED, 4)
 
 
 async def answered(service: RunningService, matter_id: str) -> chat_pb2.FinalState:

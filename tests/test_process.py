@@ -3,11 +3,10 @@
 import asyncio
 from pathlib import Path
 
-import grpc
-import pytest
 from grpc_health.v1 import health_pb2
 
 from proviso_client.v1 import chat_pb2, matters_pb2, turns_pb2
+from proviso_service.turns import EXIT_SEMANTICS, ExitReason
 from tests.support.endless_process import endless_service
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service
 from tests.support.scripted_model import text
@@ -15,7 +14,7 @@ from tests.support.scripted_model import text
 
 async def test_a_turn_cut_off_by_kill_9_is_closed_at_the_next_start(tmp_path: Path, models_dir: Path) -> None:
     async with endless_service(tmp_path / "data", models_dir) as doomed:
-        _, first = await doomed.begin_turn("s")
+        _, first = await doomed.begin_turn("s", "Hallo, welches Recht gilt?")
         doomed.process.kill()
         await doomed.process.wait()
     async with running_service(tmp_path / "data", models_dir) as service:
@@ -23,10 +22,9 @@ async def test_a_turn_cut_off_by_kill_9_is_closed_at_the_next_start(tmp_path: Pa
         assert turn.state == chat_pb2.TURN_STATE_ENDED
         assert turn.final_state.exit_reason == turns_pb2.EXIT_REASON_INTERNAL_ERROR
         assert turn.final_state.retryable == chat_pb2.RETRYABLE_MAYBE
-        with pytest.raises(grpc.aio.AioRpcError) as caught:
-            async for _ in service.chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=first.turn_id)):
-                pass
-        assert caught.value.code() == grpc.StatusCode.NOT_FOUND
+        assert turn.final_state.message == EXIT_SEMANTICS[ExitReason.INTERNAL_ERROR].text("de")
+        resumed = service.chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=first.turn_id))
+        assert [event.final_state async for event in resumed] == [turn.final_state]
         # The session is free again.
         final_of(await service.ask("Hi", turn.final_state.request_context.matter_context.matter_id, session_id="s"))
 
@@ -75,7 +73,7 @@ async def test_the_event_loop_stays_free_while_documents_are_ingested(service: R
 
 
 async def test_two_hundred_turns_at_once_each_end_once(tmp_path: Path, models_dir: Path) -> None:
-    tokens = ["you "] * 20
+    tokens = ["How ", "can ", "I ", "help ", "you?"]
     async with running_service(tmp_path / "data", models_dir, *[text(*tokens)] * 200) as service:
         matter_id = await service.create_matter()
         each = chat_pb2.ChatOptions(disable_cache=True)

@@ -13,7 +13,7 @@ from tests.support.gemini_replies import MODEL as GEMINI
 from tests.support.gemini_replies import says as gemini_says
 from tests.support.gemini_server import KEY as GEMINI_KEY
 from tests.support.gemini_server import gemini_server
-from tests.support.image_files import jpeg, png
+from tests.support.image_files import painted, png
 from tests.support.openai_server import KEY as OPENAI_KEY
 from tests.support.openai_server import MODEL as OPENAI
 from tests.support.openai_server import openai_server
@@ -43,7 +43,7 @@ async def show(service: RunningService, web: WebServer) -> None:
     web.answers |= {
         "/a.png": file(png()),
         "/lost.png": file(b"", status="404 Not Found"),
-        "/b.jpg": file(jpeg(), "image/jpeg"),
+        "/b.jpg": file(painted("JPEG"), "image/jpeg"),
     }
     urls = [f"https://{HOST}:{web.port}{path}" for path in web.answers]
     final = final_of(await service.ask("Look", await service.create_matter(), image_urls=urls))
@@ -64,7 +64,7 @@ async def test_gemini_is_sent_the_bytes_of_images(tmp_path: Path, models_dir: Pa
     assert said.text.endswith("Look")
     assert lost.text == LOST
     sent = [(part.inline_data.mime_type, part.inline_data.data) for part in (first, third) if part.inline_data]
-    assert sent == [("image/png", png()), ("image/jpeg", jpeg())]
+    assert sent == [("image/png", png()), ("image/jpeg", painted("JPEG"))]
 
 
 async def test_openai_is_sent_the_bytes_of_images(tmp_path: Path, models_dir: Path, tls: Certificates) -> None:
@@ -80,4 +80,4 @@ async def test_openai_is_sent_the_bytes_of_images(tmp_path: Path, models_dir: Pa
     assert content[2].text == LOST
     urls = [part.image_url.url for part in content if part.image_url]
     assert [url.partition(",")[0] for url in urls] == ["data:image/png;base64", "data:image/jpeg;base64"]
-    assert [b64decode(url.partition(",")[2]) for url in urls] == [png(), jpeg()]
+    assert [b64decode(url.partition(",")[2]) for url in urls] == [png(), painted("JPEG")]

@@ -18,7 +18,7 @@ from tests.support.running import (
     text_of,
     without_times,
 )
-from tests.support.scripted_model import Step, text
+from tests.support.scripted_model import Call, Step, calls, text
 
 
 async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(service: RunningService) -> None:
@@ -42,6 +42,47 @@ async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(ser
         "list_matter_documents", "get_document_text", "isaacus_search", "isaacus_extract", "isaacus_classify",
         "isaacus_iql",
     }  # fmt: skip
+
+
+SUBJECTS = ("rent", "deposit", "repairs", "insurance", "access", "notices")
+DUTIES = [
+    f"The tenant answers for the {subject} of the premises within {10 + number} days after the landlord has asked, "
+    f"bears the cost of the {subject} itself, keeps a record of what was done and when, and hands a copy of it "
+    f"to the landlord at the end of each quarter of the year in which anything was done about the {subject}."
+    for number, subject in enumerate(SUBJECTS)
+]
+LEASE = "# Lease\n\n" + "\n\n".join(
+    f"## {number}. The {subject}\n\n{duty}{' The parties go about this in good faith and without delay.' * 8}"
+    for number, (subject, duty) in enumerate(zip(SUBJECTS, DUTIES, strict=True), 1)
+)
+
+
+async def test_a_long_answer_is_below_15_kb_for_a_reader_who_leaves_out_what_it_can(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    about = ("rent and deposit", "repairs and insurance", "access and notices")
+    searches = [calls(Call("isaacus_search", f'{{"query": "The tenant answers for the {two}"}}')) for two in about]
+    answer = text("\n\n".join(f"“{duty}”" for duty in DUTIES))
+    leave_out = chat_pb2.LeaveOut(tool_output=True, repeated_contexts=True, history=True, told=True, context_items=True)
+    async with running_service(tmp_path, models_dir, *searches, answer) as service:
+        matter_id = await service.create_matter(Lease=LEASE)
+        options = chat_pb2.ChatOptions(leave_out=leave_out)
+        brief = await service.ask("What does the tenant answer for?", matter_id, options=options)
+        turn = chat_pb2.ResumeChatRequest(turn_id=brief[0].turn_id)
+        whole = [event async for event in service.chat.ResumeChat(turn)]
+        turn.MergeFrom(chat_pb2.ResumeChatRequest(after_sequence=1, leave_out=leave_out))
+        resumed = [event async for event in service.chat.ResumeChat(turn)]
+    final, kept = final_of(brief), final_of(whole)
+    assert len(final.message) > 1_800
+    assert sum(event.ByteSize() for event in brief) < 15_000
+    assert sum(event.ByteSize() for event in whole) > 40_000
+    assert [e.citation for e in brief if e.HasField("citation")] == list(kept.citations)
+    assert (len(kept.citations), len(kept.tool_call_records)) == (6, 3)
+    # What was told is left out only where the same call has told it.
+    assert (len(final.citations), len(final.tool_call_records)) == (0, 0)
+    assert resumed[-1].final_state.citations == kept.citations
+    assert (len(final.request_context.items), final.request_context.matter_context.matter_id) == (0, matter_id)
+    assert final.request_context.fill == kept.request_context.fill
 
 
 async def test_chat_and_invoke_give_the_same_final_state(service: RunningService) -> None:
@@ -78,7 +119,7 @@ async def test_a_session_remembers_its_matter_and_its_messages(service: RunningS
 
 
 async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models_dir: Path) -> None:
-    tokens = [f"{letter} " for letter in "Ibcdefghijklmnopqrstuvwxyz"]
+    tokens = [f"Hello {letter}\n" for letter in "abcdefghijklmnopqrstuvwxyz"]
     async with running_service(tmp_path / "data", models_dir, text(*tokens)) as service:
         matter_id = await service.create_matter()
         whole = await service.ask("Hello", matter_id)
@@ -99,7 +140,8 @@ async def test_a_turn_can_be_resumed_after_every_sequence(tmp_path: Path, models
 
 async def test_a_cut_stream_goes_on_without_loss_or_repetition(tmp_path: Path, models_dir: Path) -> None:
     go_on = asyncio.Event()
-    script = [Step(["Hello ", "two "], error=ConnectionError()), Step(["Hello ", "two ", "three"], hold=go_on)]
+    broken, whole = ["Hello\n", "two "], ["Hello\n", "Hello ", "again."]
+    script = [Step(broken, error=ConnectionError()), Step(whole, hold=go_on)]
     async with running_service(tmp_path / "data", models_dir, *script) as service:
         matter_id = await service.create_matter()
         call = service.chat.Chat(chat_request("Hello", matter_id))
@@ -110,7 +152,7 @@ async def test_a_cut_stream_goes_on_without_loss_or_repetition(tmp_path: Path, m
         go_on.set()
         resume = chat_pb2.ResumeChatRequest(turn_id=seen[0].turn_id, after_sequence=seen[-1].sequence)
         seen += [event async for event in service.chat.ResumeChat(resume)]
-        assert final_of(seen).message == text_of(seen) == "Hello two three"
+        assert final_of(seen).message == text_of(seen) == "".join(whole)
 
 
 async def test_a_repeated_request_id_attaches_to_the_same_turn(tmp_path: Path, models_dir: Path) -> None:
@@ -183,7 +225,9 @@ async def test_a_lost_vector_index_is_filled_again_from_the_state(tmp_path: Path
     shutil.rmtree(tmp_path / "data" / "vectors")
     async with running_service(tmp_path / "data", models_dir) as again:
         after = await again.tools.Search(request)
-    assert [r.similarity for r in after.results] == pytest.approx([r.similarity for r in before.results], abs=1e-4)
+    assert [r.semantic_score for r in after.results] == pytest.approx(
+        [r.semantic_score for r in before.results], abs=1e-4
+    )
     assert after.results
 
 

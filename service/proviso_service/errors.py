@@ -2,25 +2,30 @@
 
 ProvisoError
 ├── InvalidRequest          one or more fields are wrong; carries every violation
-│   └── InvalidIql          a query that cannot be read; carries the place of its first fault
+│   └── InvalidIql          a query that cannot be read; carries its faults (see analysis.model)
 ├── UnsupportedDocument     the bytes are not a document that the service reads
 ├── NotFound
 │   ├── MatterNotFound      absent, or not visible to the caller
 │   ├── DocumentNotFound
+│   ├── PageNotFound
+│   ├── SectionNotFound     a document has no such section, or several
 │   ├── SessionNotFound
 │   ├── ContextItemNotFound
 │   │   └── ContextItemDisabled  in the catalog, but not in use
 │   ├── TurnUnknown
-│   └── TurnExpired         the turn's events are gone; its final state is kept
+│   └── TurnExpired         the turn's events are gone, and it has no final state yet
 ├── AlreadyExists
 │   ├── SessionExists
 │   └── RequestIdReused     same request id, another payload
 ├── SessionBusy             the session runs a turn; carries its id
 ├── FailedPrecondition
-│   ├── DocumentNotReady
+│   ├── DocumentProcessing  it can be read in a moment
+│   ├── DocumentFailed      it cannot be read
+│   ├── DocumentWithoutPages    its format has none
 │   ├── NoReadyDocuments
 │   ├── IndexRebuilding     the vector index is being rebuilt already
 │   ├── NoRequestContext    the turn has not ended, or called no model
+│   ├── TurnNotEnded        there is no answer to rate yet
 │   └── TurnNotWaiting
 ├── TooBusy                 a bound was reached; carries the time to wait
 ├── ModelApiError           a hosted model's service failed
@@ -37,6 +42,7 @@ caller as INTERNAL.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from proviso_service.spelling import did_you_mean
 
@@ -74,11 +80,26 @@ class FileFault:
         return f"{self.where}: {self.description}"
 
 
+class FailureCause(StrEnum):
+    """Why a part of the work failed, for programs: a document that was left out, a tool call, an ingestion."""
+
+    PROCESSING = "processing"
+    FAILED = "failed"
+    NOT_FOUND = "not_found"
+    NOT_ALLOWED = "not_allowed"
+    TOO_LONG = "too_long"
+    TIMED_OUT = "timed_out"
+    PROVIDER_AWAY = "provider_away"
+    INVALID = "invalid"
+    CANCELLED = "cancelled"
+
+
 class ProvisoError(Exception):
-    """Base of every failure that a caller can be told about. `message` is written for a person. `hint` tells a chat
-    model what to do instead; it may be empty."""
+    """Base of every failure that a caller can be told about. `message` is written for a person, `cause` is the same for
+    a program. `hint` tells a chat model what to do instead; it may be empty."""
 
     hint = ""
+    cause = FailureCause.FAILED
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -86,6 +107,8 @@ class ProvisoError(Exception):
 
 
 class InvalidRequest(ProvisoError):
+    cause = FailureCause.INVALID
+
     def __init__(self, violations: Sequence[FieldViolation]) -> None:
         super().__init__("; ".join(map(str, violations)))
         self.violations = tuple(violations)
@@ -96,24 +119,17 @@ class InvalidRequest(ProvisoError):
         return cls([FieldViolation(field, description)])
 
 
-class InvalidIql(InvalidRequest):
-    """A query that cannot be read. `details` names every fault in one line; the first fault stands from `start` to
-    `end`, in code points of the query."""
-
-    def __init__(self, details: str, violations: Sequence[FieldViolation], start: int, end: int) -> None:
-        super().__init__(violations)
-        self.message = f"Invalid IQL query syntax: {details}"
-        self.start = start
-        self.end = end
-
-
-class UnsupportedDocument(ProvisoError): ...
+class UnsupportedDocument(ProvisoError):
+    def __init__(self, message: str, cause: FailureCause = FailureCause.FAILED) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class NotFound(ProvisoError):
     """Base of the errors for things that do not exist; `resource` is the kind of thing, and `name` is its id."""
 
     resource = "resource"
+    cause = FailureCause.NOT_FOUND
 
     def __init__(self, name: str) -> None:
         super().__init__(f"No {self.resource} {name!r}")
@@ -130,6 +146,26 @@ class DocumentNotFound(NotFound):
     def __init__(self, name: str, hint: str = "") -> None:
         super().__init__(name)
         self.hint = hint
+
+
+class PageNotFound(NotFound):
+    """The document has no page of this number; `page_count` is that of its last page."""
+
+    resource = "page"
+
+    def __init__(self, number: int, page_count: int) -> None:
+        super().__init__(str(number))
+        self.message = f"No page {number}: the document has {page_count} page{'s' if page_count > 1 else ''}"
+
+
+class SectionNotFound(NotFound):
+    """`name` is the heading asked for; the message says what is near it."""
+
+    resource = "section"
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(name)
+        self.message = message
 
 
 class SessionNotFound(NotFound):
@@ -166,7 +202,7 @@ class TurnExpired(NotFound):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.message = f"The events of turn {name!r} are no longer kept; GetTurn has its final state"
+        self.message = f"Turn {name!r} has lost its process and has no final state yet; try again in some seconds"
 
 
 class AlreadyExists(ProvisoError): ...
@@ -188,20 +224,69 @@ class SessionBusy(ProvisoError):
         self.turn_id = turn_id
 
 
-class FailedPrecondition(ProvisoError): ...
+class FailedPrecondition(ProvisoError):
+    """`subject` names the thing whose state is not the one that the call needs, such as `turns/<id>`."""
+
+    def __init__(self, message: str, subject: str) -> None:
+        super().__init__(message)
+        self.subject = subject
 
 
-class DocumentNotReady(FailedPrecondition): ...
+PROCESSING_RETRY_AFTER_S = 2.0
+"""A hint for RetryInfo: most documents are read within some seconds."""
+
+_STILL_PROCESSING = (
+    "Tell the person that documents are still being processed, and to ask again in a moment. "
+    "Do not say that the documents hold nothing about it."
+)
+_NOT_READ = "Tell the person that it could not be read. Do not say that it holds nothing about it."
+
+
+class DocumentUnread(FailedPrecondition):
+    """Base of the errors for a document that has no text."""
+
+    def __init__(self, message: str, document_id: str) -> None:
+        super().__init__(message, f"documents/{document_id}")
+
+
+class DocumentProcessing(DocumentUnread):
+    cause = FailureCause.PROCESSING
+    hint = _STILL_PROCESSING
+    retry_after_s = PROCESSING_RETRY_AFTER_S
+
+
+class DocumentFailed(DocumentUnread):
+    hint = _NOT_READ
+
+
+class DocumentWithoutPages(FailedPrecondition):
+    def __init__(self, filename: str, document_id: str) -> None:
+        super().__init__(f"{filename} has no pages", f"documents/{document_id}")
 
 
 class NoReadyDocuments(FailedPrecondition):
-    def __init__(self) -> None:
-        super().__init__("No ready documents found in this matter")
+    """No document of a matter can be searched. `processing` and `failed` count those that it has; `retry_after_s` is
+    None where none is being processed."""
+
+    def __init__(self, processing: int = 0, failed: int = 0) -> None:
+        if processing:
+            unread = ", and some could not be read" if failed else ""
+            message = f"The documents of this matter are still being processed{unread}; ask again in a moment"
+        else:
+            message = f"No ready documents found in this matter{': they could not be read' if failed else ''}"
+        super().__init__(message, "documents")
+        self.cause = (
+            FailureCause.PROCESSING if processing else FailureCause.FAILED if failed else FailureCause.NOT_FOUND
+        )
+        self.processing = processing
+        self.failed = failed
+        self.retry_after_s = PROCESSING_RETRY_AFTER_S if processing else None
+        self.hint = _STILL_PROCESSING if processing else _NOT_READ if failed else ""
 
 
 class IndexRebuilding(FailedPrecondition):
     def __init__(self) -> None:
-        super().__init__("The vector index is being rebuilt already")
+        super().__init__("The vector index is being rebuilt already", "index")
 
 
 class CatalogInvalid(FailedPrecondition):
@@ -210,21 +295,29 @@ class CatalogInvalid(FailedPrecondition):
     def __init__(self, faults: Sequence[FileFault]) -> None:
         named = [str(fault) for fault in faults[:20]]
         more = [f"and {len(faults) - len(named)} more"] if len(faults) > len(named) else []
-        super().__init__(f"The agent's folder has faults: {'; '.join([*named, *more])}")
+        super().__init__(f"The agent's folder has faults: {'; '.join([*named, *more])}", "agent")
         self.faults = tuple(faults)
 
 
 class TurnNotWaiting(FailedPrecondition):
     def __init__(self, turn_id: str, call_id: str) -> None:
-        super().__init__(f"Turn {turn_id!r} waits for no such decision on call {call_id!r}")
+        super().__init__(f"Turn {turn_id!r} waits for no such decision on call {call_id!r}", f"turns/{turn_id}")
 
 
 class NoRequestContext(FailedPrecondition):
     def __init__(self, turn_id: str) -> None:
-        super().__init__(f"Turn {turn_id!r} has not ended, or called no model: there is no payload to rebuild")
+        message = f"Turn {turn_id!r} has not ended, or called no model: there is no payload to rebuild"
+        super().__init__(message, f"turns/{turn_id}")
+
+
+class TurnNotEnded(FailedPrecondition):
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(f"Turn {turn_id!r} has not ended: there is no answer to rate yet", f"turns/{turn_id}")
 
 
 class TooBusy(ProvisoError):
+    cause = FailureCause.PROVIDER_AWAY
+
     def __init__(self, message: str, retry_after_s: float) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
@@ -241,6 +334,8 @@ class ModelApiError(ProvisoError):
 class ModelApiUnavailable(ModelApiError):
     """It did not answer, or not in time; trying again after `retry_after_s` may help."""
 
+    cause = FailureCause.PROVIDER_AWAY
+
     def __init__(self, service: str, details: str, retry_after_s: float = 1.0) -> None:
         super().__init__(service, details)
         self.retry_after_s = retry_after_s
@@ -249,9 +344,14 @@ class ModelApiUnavailable(ModelApiError):
 class ModelApiRefused(ModelApiError):
     """It refused what was sent, for example the key: somebody has to look at the settings."""
 
+    cause = FailureCause.NOT_ALLOWED
+    subject = "model"
+
 
 class Unavailable(ProvisoError):
     """`retry_after_s` is a hint for RetryInfo."""
+
+    cause = FailureCause.PROVIDER_AWAY
 
     retry_after_s = 1.0
 

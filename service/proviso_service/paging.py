@@ -1,16 +1,18 @@
 """Pages of a list, as in AIP-158: the token of a page, which callers do not look into, holds the sort key of the last
-item of the page before."""
+item of the page before, and a hash of the `scope`: of what identifies the list. Every other list refuses it."""
 
 import base64
 import binascii
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from proviso_service.errors import InvalidRequest
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
@@ -23,32 +25,72 @@ class PageRequest:
     size: int = DEFAULT_PAGE_SIZE
     token: str = ""
 
-    @classmethod
-    def of(cls, page_size: int, page_token: str) -> "PageRequest":
-        """The page that a request asks for. A size of 0 means the default; a larger size than the maximum means the
-        maximum."""
-        return cls(min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE), page_token)
-
-    def after(self, length: int) -> list[str] | None:
+    def after(self, scope: Sequence[str], length: int) -> list[str] | None:
         """The sort key to start after, which has `length` strings; None for the first page. Raises InvalidRequest for a
-        token that no page returned."""
+        token that no page of this list returned."""
         if not self.token:
             return None
         try:
-            key = json.loads(base64.urlsafe_b64decode(self.token.encode()))
+            parts = json.loads(base64.urlsafe_b64decode(self.token.encode()))
         except (binascii.Error, ValueError, UnicodeError):
-            key = None
-        if not isinstance(key, list) or len(key) != length or not all(isinstance(part, str) for part in key):
-            raise InvalidRequest.of("page_token", "is not a token that this method returned")
+            parts = None
+        if not isinstance(parts, list) or len(parts) != length + 1 or not all(map(_is_text, parts)):
+            raise foreign_token()
+        tag, *key = parts
+        if tag != _tag(scope):
+            raise foreign_token()
         return key
 
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
+    """Some items of a list; `total_size` counts those of all its pages."""
+
     items: Sequence[T]
-    next_token: str = ""
+    next_token: str
+    total_size: int
+
+    def map(self, convert: Callable[[T], U]) -> "Page[U]":
+        """The same page of converted items."""
+        return Page([convert(item) for item in self.items], self.next_token, self.total_size)
 
 
-def page_token(*key: str) -> str:
+def offset_in(token: str, scope: Sequence[str]) -> int:
+    """The number of items before the page of a token that `offset_token` made for the same scope; 0 for an empty token.
+    Raises InvalidRequest for any other token."""
+    return keyed_offset(token, scope)[1]
+
+
+def keyed_offset(token: str, scope: Sequence[str]) -> tuple[str, int]:
+    """The key and the offset of a token that `offset_token` made for the same scope; ("", 0) for an empty token. Raises
+    InvalidRequest for any other token."""
+    after = PageRequest(token=token).after(scope, 2)
+    if after is None:
+        return "", 0
+    key, offset = after
+    if not offset.isdecimal():
+        raise foreign_token()
+    return key, int(offset)
+
+
+def offset_token(scope: Sequence[str], offset: int, key: str = "") -> str:
+    """The token of the page that has so many items before it. `scope` is what the order of the items depends on."""
+    return page_token(scope, key, str(offset))
+
+
+def page_token(scope: Sequence[str], *key: str) -> str:
     """The token of the page that starts after the item with this sort key."""
-    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+    return base64.urlsafe_b64encode(json.dumps([_tag(scope), *key]).encode()).decode()
+
+
+def foreign_token() -> InvalidRequest:
+    return InvalidRequest.of("page_token", "is not a token that this method returned")
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is a text that a database can store. JSON can hold a lone surrogate, which cannot be encoded."""
+    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _tag(scope: Sequence[str]) -> str:
+    return hashlib.sha256(json.dumps(scope).encode()).hexdigest()[:12]

@@ -79,6 +79,10 @@ class TurnSettings(Section):
     )
 
 
+def _none_for_empty(value: object) -> object:
+    return None if value == "" else value
+
+
 class ChatModelSettings(Section):
     """Calls of a hosted chat model."""
 
@@ -89,6 +93,22 @@ class ChatModelSettings(Section):
         30.0, description="Longest time in seconds in which nothing of a hosted chat model's reply may come."
     )
     calls_at_once: int = Field(64, ge=1, le=4_096, description="Most calls of a hosted chat model at once.")
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, BeforeValidator(_none_for_empty)] = Field(
+        0.0,
+        description="How much chance there is in a hosted chat model's words; the provider's own when empty. Models "
+        "that take no temperature are sent none.",
+    )
+    max_output_tokens: Annotated[Annotated[int, Field(ge=1)] | None, BeforeValidator(_none_for_empty)] = Field(
+        None, description="Most tokens of one reply of a hosted chat model; the provider's own limit when empty."
+    )
+    thinking: Literal["", "minimal", "low", "medium", "high"] | Annotated[int, Field(ge=-1)] = Field(
+        "",
+        description="How much a hosted chat model thinks before it writes: a level (`minimal`, `low`, `medium`, `high`)"
+        " or the most tokens of it, as the model takes it; the provider's own when empty.",
+    )
+    safety: Literal["", "off", "none", "only_high", "medium_and_above", "low_and_above"] = Field(
+        "", description="What Gemini blocks as harmful, in all categories; Google's own rule when empty."
+    )
 
 
 class ModelSettings(Section):
@@ -115,22 +135,30 @@ class ModelSettings(Section):
     isaacus_calls_at_once: int = Field(8, ge=1, le=64, description="Most calls of Isaacus's API at once.")
 
 
-def _host_name(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9.:-]+", value):
-        raise refusal("must be names of hosts in lower case, as in example.com")
+_IMAGE_HOST = re.compile(r"(?:https?://)?(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]+)?")
+
+
+def _image_host(value: str) -> str:
+    try:
+        sound = _IMAGE_HOST.fullmatch(value) and urlsplit(value if "://" in value else f"https://{value}").port != 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise refusal("must be hosts in lower case, as in example.com, example.com:8443 or http://10.0.0.7:9000")
     return value
 
 
-HostName = Annotated[str, AfterValidator(_host_name)]
+ImageHost = Annotated[str, AfterValidator(_image_host)]
 
 
 class ImageSettings(Section):
     """Images of messages, which the service loads itself and hands to chat models that read images."""
 
-    allowed_hosts: tuple[HostName, ...] = Field(
+    allowed_hosts: tuple[ImageHost, ...] = Field(
         (),
         description="Hosts that images of messages are loaded from, as a JSON list in lower case; every public host "
-        "when empty.",
+        "when empty. A listed host may have a private address. With a port only that port is meant; with `http://` "
+        "plain http is allowed too.",
     )
 
 

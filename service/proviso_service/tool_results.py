@@ -26,6 +26,33 @@ class ResultShape(BaseModel):
         return self.model_dump(mode="json", exclude_unset=True)
 
 
+class SearchedDocuments(ResultShape):
+    """How many `documents` a tool looked in, `of` all of the matter that can be searched. `filenames` are the first of
+    them where they are neither all nor the document on view alone."""
+
+    documents: int
+    of: int
+    filenames: tuple[str, ...] = ()
+
+
+class DocumentOnView(ResultShape):
+    """The document that the person has on the screen: whether the tool looked in it, and whether the result holds
+    something of it. Both are None for a tool that looks in no document. It goes without id and name where passages of
+    it are shown with theirs."""
+
+    document_id: str = ""
+    filename: str = ""
+    searched: bool | None = None
+    found: bool | None = None
+
+
+class TurnResult(ResultShape):
+    """The base of results that say what became of the document on view, in a turn that has one."""
+
+    searched: SearchedDocuments | None = None
+    on_view: DocumentOnView | None = None
+
+
 class ListedDocument(ResultShape):
     document_id: str
     filename: str
@@ -47,7 +74,7 @@ class DocumentCounts(ResultShape):
     failed: int = 0
 
 
-class DocumentList(ResultShape):
+class DocumentList(TurnResult):
     """What list_matter_documents answers. `total_count` counts all documents of the matter, `documents` may hold fewer;
     the first `name_matches` have names that match the one that was asked for."""
 
@@ -90,7 +117,15 @@ class MatchingDocument(ResultShape):
     passages: int = 0
 
 
-class FoundPassages(ResultShape):
+class FailedDocument(ResultShape):
+    """A document that could not be searched or analysed, and why."""
+
+    document_id: str = ""
+    filename: str = ""
+    error: str = ""
+
+
+class FoundPassages(TurnResult):
     """What isaacus_search answers: the best passages first, of which `results` may hold fewer than were found.
     `documents_found` counts the documents of the passages. `documents_matching_count` counts all documents that hold
     the words of the search, and `documents_matching` holds the first of them; both are None where nobody counted."""
@@ -103,10 +138,11 @@ class FoundPassages(ResultShape):
     documents_matching_count: int | None = None
     documents_available: tuple[str, ...] = ()
     documents_processing: tuple[str, ...] = ()
+    not_searched: tuple[FailedDocument, ...] = ()
     truncated: bool = False
 
 
-class DocumentPart(ResultShape):
+class DocumentPart(TurnResult):
     """What get_document_text answers: the text of a document of `character_count` code points from `start` on. Where it
     goes on, at `next_start`, `hint` says how to read what follows."""
 
@@ -128,14 +164,6 @@ class DocumentPart(ResultShape):
         return FoundPassage(ref=self.ref, document_id=self.document_id, filename=self.filename, text=self.text)
 
 
-class FailedDocument(ResultShape):
-    """A document that could not be analysed, and why."""
-
-    document_id: str = ""
-    filename: str = ""
-    error: str = ""
-
-
 class AnalysedDocument(ResultShape):
     """A document by its score. `match_count` counts all its matches, `matches` may hold fewer."""
 
@@ -152,7 +180,7 @@ class AnalysedDocument(ResultShape):
         return tuple(match.model_copy(update=here) for match in self.matches)
 
 
-class QueryMatches(ResultShape):
+class QueryMatches(TurnResult):
     """What isaacus_iql answers, best document first. `document_results` and `errors` may hold fewer documents than
     there are; the counts are those of the whole result."""
 
@@ -176,7 +204,7 @@ class ClausesOfType(ResultShape):
     passages: tuple[FoundPassage, ...] = ()
 
 
-class ClassifiedClauses(ResultShape):
+class ClassifiedClauses(TurnResult):
     """What isaacus_classify answers. The lists may hold fewer than there are; the counts are those of the whole
     result."""
 

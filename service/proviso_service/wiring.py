@@ -239,7 +239,9 @@ async def _open(
 def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetcher:
     names = NameLookup()
     stack.callback(names.close)
-    return WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
+    fetcher = WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
+    stack.callback(fetcher.close)
+    return fetcher
 
 
 def vector_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> MaintainedIndex:
@@ -309,10 +311,10 @@ async def _wire(
     tools: list[Tool] = [
         ListMatterDocuments(matters),
         GetDocumentText(matters),
-        IsaacusSearch(retriever),
+        IsaacusSearch(retriever, resources.store),
         IsaacusExtract(extraction),
-        IsaacusClassify(classification),
-        IsaacusIql(analysis),
+        IsaacusClassify(classification, resources.store),
+        IsaacusIql(analysis, resources.store),
         DocumentationRetriever(documentation),
     ]
     catalog = AgentCatalog(settings.agent_dir, tools, resources.reader, open_session)
@@ -349,7 +351,7 @@ async def _wire(
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
-        maintenance=MaintenanceServicer(resources.vectors),
+        maintenance=MaintenanceServicer(resources.vectors, sessions),
     )
     return Wired(turns, catalog.holder, matters, servicers)
 

@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.agent.chat_models import ChatModelConfig, ModelGate
 from proviso_service.agent.failures import CallNotMade, FailureKind
-from proviso_service.turns import ExitReason, TurnLogFull
+from proviso_service.turns import ExitCause, ExitReason, TurnLogFull
 from tests.support.agent_world import AgentWorld, agent_world
 from tests.support.scripted_model import Step, text
 
@@ -38,7 +38,7 @@ async def test_a_call_waits_for_its_place_and_no_longer_than_it_may() -> None:
         with pytest.raises(CallNotMade) as refused:
             async with crowded.call():
                 raise AssertionError("there is one place only")
-        assert refused.value.kind is FailureKind.TRANSIENT
+        assert refused.value.kind is FailureKind.RATE_LIMITED
     async with crowded.call():
         pass
 
@@ -80,13 +80,83 @@ async def test_turns_end_at_once_while_the_provider_is_left_alone(code: int, rea
     final = (await world.run("Which law?")).final_state
     assert (final.exit_reason, final.usage.model_calls, len(world.model.payloads)) == (reason, 0, 3)
     asked_s = final.retry_after_s
-    assert (asked_s is not None and 0 < asked_s <= 60) if code == 429 else asked_s is None
+    assert asked_s is not None
+    assert 0 < asked_s <= 60
+    assert final.exit_cause is ExitCause.PROVIDER_PAUSED
 
 
 async def test_a_turn_does_not_try_again_what_was_not_asked() -> None:
     world = gated(*[fails(503)] * 2, failures_in_a_row=2, pause_s=60)
     final = (await world.run("Which law?")).final_state
     assert (final.exit_reason, final.usage.model_calls) == (ExitReason.LLM_ERROR, 2)
+
+
+async def test_a_turn_whose_failures_led_to_a_pause_says_when_to_come_back() -> None:
+    world = gated(*[fails(503)] * 3, failures_in_a_row=3, pause_s=60)
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.exit_cause) == (ExitReason.LLM_ERROR, ExitCause.PROVIDER_FAILED)
+    assert final.retry_after_s is not None
+    assert 0 < final.retry_after_s <= 60
+
+
+async def failing_call(shared: ModelGate, caller: str) -> None:
+    with pytest.raises(ConnectionError):
+        async with shared.call(caller):
+            raise ConnectionError
+
+
+async def is_open_to(shared: ModelGate, caller: str) -> bool:
+    try:
+        async with shared.call(caller):
+            return True
+    except CallNotMade:
+        return False
+
+
+async def test_failures_of_one_caller_stop_that_caller_only() -> None:
+    shared = gate(failures_in_a_row=3, failing_callers=2, pause_s=60)
+    for _ in range(3):
+        await failing_call(shared, "ada")
+    assert not await is_open_to(shared, "ada")
+    assert await is_open_to(shared, "ben")
+
+
+async def test_failures_of_several_callers_stop_all() -> None:
+    shared = gate(failures_in_a_row=4, failing_callers=3, pause_s=60)
+    for caller in ("ada", "ada", "ben", "cleo"):
+        await failing_call(shared, caller)
+    for caller in ("ada", "dan"):
+        assert not await is_open_to(shared, caller)
+        assert (shared.wait_s(caller) or 0) > 50
+
+
+async def test_one_answer_between_the_failures_of_several_callers_keeps_the_way_open() -> None:
+    shared = gate(failures_in_a_row=3, failing_callers=3, pause_s=60)
+    for caller in ("ada", "ben"):
+        await failing_call(shared, caller)
+    assert await is_open_to(shared, "dan")
+    await failing_call(shared, "cleo")
+    assert await is_open_to(shared, "dan")
+
+
+async def test_a_caller_that_is_paused_is_no_probe_for_the_others() -> None:
+    now = [0.0]
+    settings = ChatModelConfig(failures_in_a_row=2, failing_callers=2, pause_s=10)
+    shared = ModelGate(settings, lambda: now[0])
+    for caller in ("ada", "ben", "ben"):
+        if caller == "ben" and not await is_open_to(shared, "cleo"):
+            break
+        await failing_call(shared, caller)
+    now[0] = 11.0
+    assert await is_open_to(shared, "cleo")
+    assert await is_open_to(shared, "ada")
+
+
+async def test_rows_of_failures_of_many_callers_take_bounded_memory() -> None:
+    shared = gate(failures_in_a_row=2, failing_callers=2, pause_s=60)
+    for number in range(1_200):
+        assert await is_open_to(shared, f"caller {number}")
+    assert len(shared._of_caller) <= 1_024
 
 
 async def test_a_refusal_that_is_about_the_call_opens_nothing() -> None:

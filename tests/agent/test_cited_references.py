@@ -28,7 +28,7 @@ def ended(reason: ExitReason, answer: str, contents: dict[str, str] | None = Non
     memory = TurnMemory(
         text="How do we write?", items=SelectedItems(contents=contents or {}), request_context=context, answer=answer
     )
-    return make_outcome(reason, memory, turn_id="turn-1", new_session=NewSession(), duration_s=0.5)
+    return make_outcome(reason, None, memory, turn_id="turn-1", new_session=NewSession(), duration_s=0.5)
 
 
 def cited(outcome: TurnOutcome) -> list[str]:

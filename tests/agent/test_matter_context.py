@@ -1,11 +1,22 @@
 """Which matter a turn is about, and the problems that are answered in words."""
 
+from dataclasses import replace
+
 import pytest
 
 from proviso_service.context.marker import render_marker
 from proviso_service.context.model import AssetKind, DocumentSummary, MatterContext
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.turns import ChatMessage, ContextProblem, ExitReason, HistoryMessage, MessageRole, TurnStart
+from proviso_service.turns import (
+    ChatMessage,
+    ContextProblem,
+    ExitCause,
+    ExitReason,
+    HistoryMessage,
+    MessageRole,
+    TurnRequest,
+    TurnStart,
+)
 from tests.support.agent_world import (
     DOCUMENT_ID,
     MATTER_ID,
@@ -44,15 +55,16 @@ async def test_a_malformed_or_foreign_matter_is_not_found(matter_id: str) -> Non
     world = agent_world()
     outcome = await world.run("Which law?", matter_context=MatterContext(matter_id, "Secret"))
     assert outcome.final_state.context_problem is ContextProblem.MATTER_NOT_FOUND
-    assert not outcome.update_matter_context
+    assert (outcome.update_matter_context, outcome.matter_context) == (True, None)
     assert not world.model.payloads
 
 
 @pytest.mark.parametrize("document_id", ["nonsense", OTHER_ID])
 async def test_an_unknown_document_lists_those_that_there_are(document_id: str) -> None:
-    final = (await agent_world().run("?", matter_context=MatterContext(MATTER_ID, "", document_id))).final_state
-    assert final.context_problem is ContextProblem.DOCUMENT_NOT_FOUND
-    assert "- Services Agreement.md" in final.message
+    outcome = await agent_world().run("?", matter_context=MatterContext(MATTER_ID, "", document_id))
+    assert outcome.final_state.context_problem is ContextProblem.DOCUMENT_NOT_FOUND
+    assert "- Services Agreement.md" in outcome.final_state.message
+    assert (outcome.update_matter_context, outcome.matter_context) == (True, MatterContext(MATTER_ID, "Smith v. Jones"))
 
 
 @pytest.mark.parametrize(
@@ -127,12 +139,61 @@ async def test_the_last_marker_of_a_callers_own_history_counts() -> None:
     assert sent == ["Hello", f"[CONTEXT] not read here (matter_id: {OTHER_ID}).", "And this?"]
 
 
-@pytest.mark.parametrize("message", ["What is it?", " "])
-async def test_a_session_that_a_message_makes_has_the_items_of_every_new_session(message: str) -> None:
+GONE = render_marker(MatterContext(MATTER_ID, "Smith v. Jones", OTHER_ID, "Old.md")) + "\nWhat is it?"
+NOT_THERE = 'That document is not in the matter "Smith v. Jones". Which of these do you mean?\n- Lease [1].md'
+
+
+@pytest.mark.parametrize(
+    ("marked", "answers", "problem"),
+    [
+        (GONE, [], None),
+        (GONE, ["Which one?"], None),
+        (GONE, [NOT_THERE], None),
+        (GONE, ["It says “thirty days” [1]."], ContextProblem.DOCUMENT_NOT_FOUND),
+        (GONE, ["It says “thirty days” [1].", NOT_THERE, "“Sixty days” [2]."], None),
+        (GONE, ['Noted: we are looking at "Old.md" in the matter "X".'], ContextProblem.DOCUMENT_NOT_FOUND),
+        (GONE.replace(MATTER_ID, OTHER_ID), ["Which one?"], ContextProblem.MATTER_REQUIRED),
+        (GONE.replace(MATTER_ID, OTHER_ID), ["“Sixty days” [2]."], ContextProblem.MATTER_NOT_FOUND),
+        ("[CONTEXT] What is it?", [], ContextProblem.MATTER_REQUIRED),
+    ],
+)
+async def test_what_a_callers_own_history_tells_of_a_problem_is_not_told_again(
+    marked: str, answers: list[str], problem: ContextProblem | None
+) -> None:
+    """An answer that cites a source shows that what is gone now was there when the marker was sent."""
+    old = render_marker(MatterContext(MATTER_ID, "Smith v. Jones", DOCUMENT_ID, "x"))
+    history = [HistoryMessage(MessageRole.USER, old), HistoryMessage(MessageRole.ASSISTANT, "“Old” [1].")]
+    history.append(HistoryMessage(MessageRole.USER, marked))
+    for answer in answers:
+        history += [HistoryMessage(MessageRole.ASSISTANT, answer), HistoryMessage(MessageRole.USER, "And now?")]
+    outcome = await agent_world(ANSWER).run("What is it?", matter_context=None, history=tuple(history))
+    assert outcome.final_state.context_problem is problem
+    is_gone = problem in {ContextProblem.MATTER_REQUIRED, ContextProblem.MATTER_NOT_FOUND}
+    assert outcome.matter_context == (None if is_gone else MatterContext(MATTER_ID, "Smith v. Jones"))
+
+
+@pytest.mark.parametrize("message", ["[CONTEXT] What is it?", render_marker(MatterContext(MATTER_ID)) + "\nHm?"])
+async def test_a_turn_that_is_cut_before_its_context_is_checked_leaves_none(message: str) -> None:
+    turn = TurnRequest(message, session_id="s")
+    world = agent_world(sessions=MemorySessions(MatterContext(OTHER_ID)))
+    outcome = world.agent.start(world.turn(turn)).interrupted(ExitReason.CANCELLED, ExitCause.STOPPING)
+    assert (outcome.update_matter_context, outcome.matter_context) == (True, None)
+    plain = world.agent.start(world.turn(replace(turn, message="What is it?")))
+    assert not plain.interrupted(ExitReason.CANCELLED, ExitCause.STOPPING).update_matter_context
+
+
+async def test_a_session_that_a_message_makes_has_the_items_of_every_new_session() -> None:
     sessions = MemorySessions()
-    outcome = await agent_world(ANSWER, sessions=sessions).run(message, session_id="s")
+    outcome = await agent_world(ANSWER, sessions=sessions).run("What is it?", session_id="s")
     assert sessions.made_with == [NEW_SESSION]
     assert outcome.new_session == NEW_SESSION
+
+
+async def test_an_empty_message_makes_no_session() -> None:
+    sessions = MemorySessions()
+    outcome = await agent_world(sessions=sessions).run(" ", session_id="s")
+    assert not sessions.made_with
+    assert not outcome.update_matter_context
 
 
 async def test_a_session_sends_earlier_messages_without_errors() -> None:

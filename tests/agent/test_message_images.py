@@ -30,7 +30,7 @@ def recorded(world: AgentWorld) -> list[tuple[str, bool, str]]:
 
 
 async def test_a_model_that_sees_is_given_bytes_and_no_url_to_load() -> None:
-    world = agent_world(text("It is a question."), images=KNOWN, sees_images=True)
+    world = agent_world(text("It shows a signature [Image 2]."), images=KNOWN, sees_images=True)
     final = (await world.run("Look", image_urls=(LOST, ONE, TWO))).final_state
     assert final.exit_reason is ExitReason.COMPLETED
     content = world.model.payloads[0][-1].content
@@ -99,8 +99,10 @@ class Meeting:
     running: int = 0
     met: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: int = 0
+    asked_bytes: list[int] = field(default_factory=list)
 
-    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
+    async def fetch(self, url: str, tenant: str, max_bytes: int) -> Image | NoImage:
+        self.asked_bytes.append(max_bytes)
         self.running += 1
         if self.running == self.parties:
             self.met.set()
@@ -134,13 +136,18 @@ async def test_a_turn_that_is_cancelled_loads_no_further() -> None:
     assert fetcher.cancelled == 2
 
 
-async def test_images_that_are_too_large_together_are_left_out_from_where_it_is_too_much() -> None:
-    size = len(png())
-    known = KnownImages({ONE: Image("image/png", png()), TWO: Image("image/png", png() * 2)})
-    loader = ImageLoader(known, max_message_bytes=2 * size + 1)
-    images = await loader.load([ONE, TWO, ONE, LOST, ONE], SEEING, "smith")
-    too_large = "the images of this message are too large together"
-    assert tuple(use.note for use in images.uses) == ("", too_large, "", MISSING, too_large)
+@pytest.mark.parametrize(("number", "max_bytes"), [(1, 3_932_160), (3, 3_932_160), (4, 3_145_728), (5, 2_516_582)])
+async def test_the_images_of_a_message_share_the_room_that_a_model_has(number: int, max_bytes: int) -> None:
+    fetcher = Meeting(number)
+    left_out = [""] * number + ["it is not among the selected assets"]
+    await ImageLoader(fetcher).load([ONE] * (number + 1), SEEING, "smith", left_out)
+    assert fetcher.asked_bytes == [max_bytes] * number
+
+
+async def test_an_image_that_was_made_smaller_is_recorded_as_such() -> None:
+    known = KnownImages({ONE: Image("image/jpeg", png(), "its 4 x 4 pixels were compressed")})
+    (use,) = (await ImageLoader(known).load([ONE], SEEING, "smith")).uses
+    assert (use.included, use.note) == (True, "its 4 x 4 pixels were compressed")
 
 
 async def test_only_a_model_that_cannot_see_is_given_urls() -> None:

@@ -190,7 +190,7 @@ async def test_nothing_of_a_reference_can_end_its_marks(tmp_path: Path) -> None:
 
 async def test_a_statement_that_cites_a_reference_by_name_has_a_source() -> None:
     for name, is_given in (("house style", True), ("Fee schedule", False)):
-        answer = f"She has been called a tenant since 2019 [{name}]."
+        answer = f"We write “the Tenant” and never the lessee [{name}]."
         world = agent_world(text(answer), text(answer), items=[REFERENCE])
         final = (await world.run("What is she called?")).final_state
         assert (final.message == answer) is is_given

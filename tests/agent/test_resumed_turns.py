@@ -15,7 +15,7 @@ from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.mcp.model import McpServerConfig, ServerTool, StdioTransport, ToolOutput
 from proviso_service.tools.base import Tool
 from proviso_service.tools.external import McpTool
-from proviso_service.turns import Decision, ExitReason, Retryable, ToolEnd, TurnOutcome, TurnRequest
+from proviso_service.turns import Decision, ExitCause, ExitReason, ToolEnd, TurnOutcome, TurnRequest
 from tests.support.agent_world import (
     CALLER,
     FAST_TURNS,
@@ -32,7 +32,7 @@ from tests.support.scripted_model import Call, ScriptedChatModel, Step, calls, t
 SCHEMA = {"type": "object", "properties": {"zone": {"type": "string"}}, "required": ["zone"]}
 TIME = ServerTool("time", "get_time", "time__get_time", "Tells the time.", SCHEMA, SCHEMA)
 CALL = Call("time__get_time", '{"zone": "CET"}')
-NOON = text("It is noon.")
+NOON = text("It is noon in Central Europe.")
 SORRY = text("I could not look that up.")
 ONCE = dict.fromkeys(("get_time", "time__get_time"), Decision.APPROVE_ONCE)
 """By the server's name, which marks the tool, and by that which persons are told."""
@@ -49,7 +49,7 @@ class TimeServer:
 
     async def call(self, server: str, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
         self.given.append(arguments)
-        return ToolOutput("noon")
+        return ToolOutput("noon in Central Europe")
 
 
 @dataclass
@@ -201,6 +201,6 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_can_be_rebuil
         again = agent_world()
         state = world.agent.persons.states[0]
         execution = await again.agent.resume(again.turn(REQUEST), state)
-        outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+        outcome = execution.interrupted(ExitReason.CANCELLED, ExitCause.CANCELLED_BY_CALLER)
         await world.turns.finish(CALLER, "turn-1", "", 9, outcome)
         assert (await world.rebuilt(turn_id="turn-1")).matches

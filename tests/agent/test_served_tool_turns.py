@@ -56,7 +56,7 @@ async def test_arguments_off_the_servers_schema_are_told_to_the_model_and_not_se
         world = agent_world(
             calls(Call("odd__echo", '{"text": 7}')),
             calls(Call("odd__echo", '{"text": "seven"}')),
-            text("It says seven."),
+            text("Is there anything else?"),
             tools=_tools(servers),
         )
         outcome = await world.run("What does it say?")

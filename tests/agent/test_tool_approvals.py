@@ -9,14 +9,15 @@ import pytest
 from langchain_core.messages import ToolMessage
 
 from proviso_service.agent import suspension
+from proviso_service.agent.approvals import NOT_ASKED_AGAIN
 from proviso_service.context.model import MatterContext
 from proviso_service.images.image import Image
 from proviso_service.turns import (
     ApprovalRequired,
     Decision,
+    ExitCause,
     ExitReason,
     MessageRole,
-    Retryable,
     SuspensionUnreadable,
     Token,
     ToolEnd,
@@ -77,6 +78,54 @@ async def test_a_refused_call_is_told_to_the_reader_and_to_the_model_and_does_no
     assert (outcome.final_state.exit_reason, outcome.final_state.tool_calls) == (ExitReason.COMPLETED, 0)
 
 
+def lookups(*queries: str) -> list[Step]:
+    return [calls(Call("lookup", json.dumps({"query": query}))) for query in queries]
+
+
+@pytest.mark.parametrize("decision", [Decision.DENY, None], ids=["denied", "expired"])
+async def test_a_refused_call_is_not_asked_about_again_and_the_model_is_told(decision: Decision | None) -> None:
+    world = agent_world(*lookups("law", "law"), SORRY, decisions={"lookup": decision})
+    outcome = await world.run("Which law?")
+    assert len(world.persons.asked) == 1
+    assert outcomes(world)[1] == ("lookup", NOT_ASKED_AGAIN)
+    assert tool_messages(world, 2)[-1]["error"] == NOT_ASKED_AGAIN
+    assert [message.role for message in outcome.new_messages].count(MessageRole.APPROVAL) == 1
+    assert outcome.new_messages[1].content.count("\n") == 0
+    assert outcome.final_state.tool_calls == 0
+    items = outcome.final_state.request_context.items if outcome.final_state.request_context else ()
+    assert not any(item.cited for item in items)
+
+
+async def test_a_tool_that_was_refused_twice_is_not_asked_about_with_other_arguments() -> None:
+    world = agent_world(*lookups("law", "courts", "venue", "forum"), SORRY, decisions={"lookup": Decision.DENY})
+    final = (await world.run("Which law?")).final_state
+    assert [json.loads(call.input_json)["query"] for call in world.persons.asked] == ["law", "courts"]
+    assert [record.error for record in final.tool_call_records] == [DENIED, DENIED, NOT_ASKED_AGAIN, NOT_ASKED_AGAIN]
+    assert final.exit_reason is ExitReason.COMPLETED
+
+
+async def test_a_refusal_of_one_tool_says_nothing_about_another() -> None:
+    send = Send()
+    world = agent_world(
+        calls(SEND), calls(CALL), GROUNDED, tools=[Lookup(), send],
+        decisions={"send": Decision.DENY, "lookup": Decision.APPROVE_ONCE},
+    )  # fmt: skip
+    await world.run("Which law?")
+    assert [call.tool for call in world.persons.asked] == ["send", "lookup"]
+    assert outcomes(world) == [("send", DENIED), ("lookup", "")]
+
+
+async def test_a_refusal_is_known_after_a_restart() -> None:
+    world = agent_world(
+        calls(CALL), calls(SEND), SORRY, tools=[Lookup(), Send()],
+        decisions={"lookup": Decision.DENY, "send": Decision.APPROVE_ONCE},
+    )  # fmt: skip
+    await world.run("Which law?")
+    again, _ = await resumed(world, calls(CALL), SORRY, tools=[Lookup(), Send()])
+    assert [call.tool for call in again.persons.asked] == ["send"]
+    assert ("lookup", NOT_ASKED_AGAIN) in outcomes(again)
+
+
 async def test_of_two_calls_only_the_marked_one_is_asked_about() -> None:
     send = Send()
     world = agent_world(calls(CALL, SEND), GROUNDED, tools=[Lookup(), send], decisions={"send": Decision.DENY})
@@ -134,7 +183,7 @@ async def test_a_turn_that_is_ended_while_it_waits_keeps_what_was_decided_so_far
     with pytest.raises(asyncio.CancelledError):
         await running
     for _ in range(2):  # again, where the first outcome could not be stored
-        outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+        outcome = execution.interrupted(ExitReason.CANCELLED, ExitCause.CANCELLED_BY_CALLER)
         kept = [(message.role, message.content) for message in outcome.new_messages]
         assert kept == [(MessageRole.USER, "Which law?"), (MessageRole.APPROVAL, "Approved once: proviso:lookup")]
 
@@ -215,7 +264,7 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_accounts_for_
     state = world.persons.states[0]
     request = TurnRequest("Which law?")
     execution = await world.agent.resume(world.turn(request), state)
-    outcome = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+    outcome = execution.interrupted(ExitReason.CANCELLED, ExitCause.CANCELLED_BY_CALLER)
     assert [message.content for message in outcome.new_messages] == ["Which law?", "Approved once: proviso:lookup"]
     assert outcome.final_state.usage.model_calls == 1
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from proviso_service.agent.tool_calls import MAX_INPUT_CHARS, UNFINISHED, called_tools, finished_records
+from proviso_service.agent.tool_calls import MAX_INPUT_CHARS, called_tools, finished_records
 from proviso_service.context.model import ItemRef, ItemType, MatterContext
 from proviso_service.tools.base import ToolScope
-from proviso_service.turns import ExitReason, MessageRole, Retryable, ToolCallRecord, TurnRequest
+from proviso_service.turns import CALL_UNFINISHED, ExitReason, MessageRole, ToolCallRecord, TurnRequest
 from tests.support.agent_world import (
     LOOKUP,
     MATTER_ID,
@@ -118,9 +118,9 @@ async def test_a_turn_that_is_cut_short_has_the_call_that_was_running(
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    outcome = execution.interrupted(reason, Retryable.YES)
+    outcome = execution.interrupted(reason)
     (record,) = outcome.final_state.tool_call_records
-    assert (record.tool, record.error) == ("lookup", UNFINISHED)
+    assert (record.tool, record.error) == ("lookup", CALL_UNFINISHED)
     assert record.duration_s > 0
     assert [message.role for message in outcome.new_messages] == roles
     summaries = [message.turn for message in outcome.new_messages if message.turn]
@@ -139,7 +139,7 @@ async def test_tools_that_were_called_are_cited_in_the_request_context() -> None
 def test_a_call_that_still_runs_has_taken_until_now() -> None:
     start = datetime.now(UTC) - timedelta(seconds=5)
     done = ToolCallRecord("a", "lookup", "proviso", "{}", start, 0.5)
-    still = ToolCallRecord("b", "lookup", "proviso", "{}", start, 0.0, UNFINISHED)
+    still = ToolCallRecord("b", "lookup", "proviso", "{}", start, 0.0, CALL_UNFINISHED)
     ended, open_ = finished_records([done, still])
     assert ended == done
     assert 5 <= open_.duration_s < 60

@@ -10,26 +10,31 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from proviso_service.context.model import DocumentSummary
 from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.matters.indexes import IndexFailed
+from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import (
-    EXIT_SEMANTICS,
+    CAUSE_SEMANTICS,
     NOT_ENOUGH_INFORMATION,
     Citation,
     DiscardReason,
+    ExitCause,
     ExitReason,
     HistoryMessage,
     MessageRole,
     TextDiscarded,
+    TextRelease,
     Token,
     ToolEnd,
     ToolStart,
     TurnOptions,
     TurnStart,
+    semantics_of,
 )
-from tests.support.agent_world import PASSAGE, Lookup, agent_world
+from tests.support.agent_world import PASSAGE, AgentWorld, Lookup, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
 
 LOOKUP = Call("lookup", '{"query": "law"}')
 GROUNDED = "It says “governed by the laws of Ohio” [1]."
+INVENTED = text("It is “governed by the laws of Texas” [1].")
 
 
 def http_error(status: int, headers: dict[str, str] | None = None) -> httpx.HTTPStatusError:
@@ -53,11 +58,11 @@ async def test_an_answer_that_quotes_a_source_is_completed_with_a_verified_citat
     assert citation.quote == "governed by the laws of Ohio"
     assert PASSAGE.text[citation.start - 100 : citation.end - 100] == citation.quote
     assert final.message[citation.answer_start : citation.answer_end] == "“governed by the laws of Ohio” [1]"
-    assert [type(e) for e in world.events] == [TurnStart, ToolStart, ToolEnd, Token, Token, Citation]
+    assert [type(e) for e in world.events] == [TurnStart, ToolStart, ToolEnd, Token, Citation]
     assert world.events[-1] == citation
 
 
-@pytest.mark.parametrize("message", ["", "   ", "\n\t"])
+@pytest.mark.parametrize("message", ["", "   ", "\n\t", "\u200b", "\u200d \u202e\ufeff\U000e0041", "\u3164\u2800"])
 async def test_a_blank_message_ends_in_empty_input_without_a_model_call(message: str) -> None:
     world = agent_world()
     outcome = await world.run(message)
@@ -73,8 +78,11 @@ async def test_a_conversation_over_the_limit_ends_in_max_context_without_a_model
     world = agent_world()
     outcome = await world.run("And now?", history=history)
     assert outcome.final_state.exit_reason is ExitReason.MAX_CONTEXT_REACHED
-    assert outcome.final_state.message == EXIT_SEMANTICS[ExitReason.MAX_CONTEXT_REACHED].message
-    assert not outcome.new_messages
+    assert outcome.final_state.message == CAUSE_SEMANTICS[ExitCause.CONVERSATION_FULL].message
+    assert [(message.role, message.unsent) for message in outcome.new_messages] == [
+        (MessageRole.USER, True),
+        (MessageRole.ERROR, False),
+    ]
     assert not world.model.payloads
 
 
@@ -106,25 +114,62 @@ async def test_the_fourth_requested_call_leads_to_an_answer_without_tools() -> N
     assert final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED
     assert final.message == GROUNDED
     assert (final.tool_calls, final.cycles, len(lookup.scopes)) == (3, 2, 3)
-    assert world.model.tools_seen == [["lookup"], ["lookup"], []]
+    assert world.model.tools_seen == [["lookup"]] * 3
+    assert world.model.tool_choices == [None, None, "none"]
     told = [m for m in world.model.payloads[-1] if isinstance(m, ToolMessage)][-1]
     assert "limit of tool calls" in str(told.content)
 
 
-async def test_an_answer_step_that_asks_for_tools_again_or_says_nothing_is_bounded() -> None:
-    empty = Step()
-    world = agent_world(calls(*[LOOKUP] * 4), calls(LOOKUP), empty)
-    final = (await world.run("Which law?")).final_state
-    assert final.exit_reason is ExitReason.LLM_GENERATION_FAILURE
+@pytest.mark.parametrize(
+    ("last", "reason", "cause"),
+    [
+        (calls(LOOKUP), ExitReason.MAX_TOOL_CALLS_REACHED, None),
+        (Step(), ExitReason.LLM_GENERATION_FAILURE, ExitCause.EMPTY),
+    ],
+    ids=["tools again", "nothing"],
+)
+async def test_an_answer_step_without_an_answer_is_bounded(
+    last: Step, reason: ExitReason, cause: ExitCause | None
+) -> None:
+    world = agent_world(calls(*[LOOKUP] * 4), calls(LOOKUP), last)
+    outcome = await world.run("Which law?")
+    final = outcome.final_state
+    assert (final.exit_reason, final.exit_cause) == (reason, cause)
+    assert final.message == semantics_of(reason, cause).message
+    assert outcome.new_messages[-1].role is MessageRole.ERROR
     assert len(world.model.payloads) == 3
 
 
-async def test_retrieval_that_finds_nothing_ends_in_generation_failure_with_the_prescribed_sentence() -> None:
+async def test_facts_after_an_empty_retrieval_are_replaced_by_the_prescribed_sentence_and_never_streamed() -> None:
     world = agent_world(calls(LOOKUP), text("It is ", "Ohio."), tools=[Lookup([])])
     final = (await world.run("Which law?")).final_state
-    assert final.exit_reason is ExitReason.LLM_GENERATION_FAILURE
+    assert (final.exit_reason, final.exit_cause) == (ExitReason.LLM_GENERATION_FAILURE, ExitCause.NOTHING_FOUND)
     assert final.message == NOT_ENOUGH_INFORMATION
-    assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-2", DiscardReason.EMPTY_RETRIEVAL)]
+    assert of_type(world.events, Token) == of_type(world.events, TextDiscarded) == []
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "I don't have enough information on the governing law.",
+        "Ich habe nicht genügend Informationen, um das zu beantworten.",
+        "Je n’ai pas assez d’informations pour répondre.",
+        "No tengo información suficiente para responder.",
+    ],
+)
+async def test_a_refusal_after_an_empty_retrieval_is_told_in_the_models_own_words(refusal: str) -> None:
+    world = agent_world(calls(LOOKUP), text(refusal), tools=[Lookup([])])
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.exit_cause) == (ExitReason.LLM_GENERATION_FAILURE, ExitCause.NOTHING_FOUND)
+    assert final.message == refusal
+    assert [token.text for token in of_type(world.events, Token)] == [refusal]
+    assert not of_type(world.events, TextDiscarded)
+
+
+async def test_a_question_back_after_an_empty_retrieval_is_completed() -> None:
+    world = agent_world(calls(LOOKUP), text("Which agreement do you mean?"), tools=[Lookup([])])
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, "Which agreement do you mean?")
 
 
 async def test_a_second_retrieval_that_finds_something_grounds_the_answer() -> None:
@@ -141,7 +186,8 @@ async def test_a_model_that_returns_nothing_is_called_once_more() -> None:
 
 async def test_second_empty_reply_ends_in_generation_failure() -> None:
     final = (await agent_world(Step(), Step()).run("Hi")).final_state
-    assert (final.exit_reason, final.cycles) == (ExitReason.LLM_GENERATION_FAILURE, 2)
+    assert (final.exit_reason, final.exit_cause) == (ExitReason.LLM_GENERATION_FAILURE, ExitCause.EMPTY)
+    assert final.cycles == 2
 
 
 @pytest.mark.parametrize(
@@ -186,21 +232,46 @@ async def test_other_model_failures_end_in_llm_error_and_only_transient_ones_are
     assert len(world.model.payloads) == attempts
 
 
-async def test_a_stream_that_breaks_after_tokens_is_discarded_and_written_again() -> None:
-    world = agent_world(Step(["Hel"], error=ConnectionError()), text("Hello."))
+async def test_a_sentence_of_a_stream_that_breaks_is_discarded_and_the_answer_written_again() -> None:
+    world = agent_world(Step(["Hello. ", "How ca"], error=ConnectionError()), text("Hello."))
     final = (await world.run("Hi")).final_state
     assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, "Hello.")
     assert world.events[1:] == [
-        Token("text-1", "Hel"),
+        Token("text-1", "Hello."),
         TextDiscarded("text-1", DiscardReason.MODEL_RETRY),
         Token("text-2", "Hello."),
     ]
 
 
+async def test_half_a_sentence_of_a_stream_that_breaks_is_never_seen() -> None:
+    world = agent_world(Step(["Hel"], error=ConnectionError()), text("Hello."))
+    await world.run("Hi")
+    assert world.events[1:] == [Token("text-2", "Hello.")]
+
+
 async def test_text_before_a_tool_call_is_not_the_answer() -> None:
-    world = agent_world(Step(["Let me look."], [LOOKUP]), text(GROUNDED))
+    world = agent_world(Step(["Let me look. "], [LOOKUP]), text(GROUNDED))
     await world.run("Which law?")
     assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-1", DiscardReason.NOT_FINAL)]
+
+
+@pytest.mark.parametrize(
+    ("script", "found", "discarded"),
+    [
+        ([Step(["Hel"], error=ConnectionError()), text("Hello.")], [PASSAGE], [DiscardReason.MODEL_RETRY]),
+        ([Step(["Let me look"], [LOOKUP]), text(GROUNDED)], [PASSAGE], [DiscardReason.NOT_FINAL]),
+        ([calls(LOOKUP), text("It is ", "Ohio.")], [], [DiscardReason.EMPTY_RETRIEVAL]),
+        ([calls(LOOKUP), INVENTED, INVENTED], [PASSAGE], [DiscardReason.GROUNDING] * 2),
+    ],
+)
+async def test_raw_text_goes_out_as_it_is_written_and_is_discarded_where_it_does_not_stand(
+    script: list[Step], found: list[SourcePassage], discarded: list[DiscardReason]
+) -> None:
+    world = agent_world(*script, tools=[Lookup(found)])
+    await world.run("Which law?", options=TurnOptions(text_release=TextRelease.RAW))
+    assert [e.reason for e in of_type(world.events, TextDiscarded)] == discarded
+    written = "".join(token for step in script for token in step.tokens)
+    assert "".join(token.text for token in of_type(world.events, Token)) == written
 
 
 @pytest.mark.parametrize(
@@ -228,25 +299,48 @@ async def test_a_tool_that_keeps_failing_is_told_to_the_model_without_the_except
     assert "secret" not in end.error + end.output
 
 
-async def test_an_ungrounded_answer_is_asked_for_once_more_and_then_refused() -> None:
-    invented = text("It is “governed by the laws of Texas” [1].")
-    world = agent_world(calls(LOOKUP), invented, invented)
+async def test_an_ungrounded_answer_is_asked_for_once_more_and_then_refused_and_never_streamed() -> None:
+    world = agent_world(calls(LOOKUP), INVENTED, INVENTED)
     final = (await world.run("Which law?")).final_state
-    assert (final.exit_reason, final.message) == (ExitReason.LLM_GENERATION_FAILURE, NOT_ENOUGH_INFORMATION)
-    assert [e.reason for e in of_type(world.events, TextDiscarded)] == [DiscardReason.GROUNDING] * 2
+    assert (final.exit_reason, final.exit_cause) == (ExitReason.LLM_GENERATION_FAILURE, ExitCause.UNGROUNDED)
+    assert final.message == CAUSE_SEMANTICS[ExitCause.UNGROUNDED].message
+    assert (final.cycles, final.citations) == (3, ())
+    assert of_type(world.events, Token) == of_type(world.events, TextDiscarded) == []
 
 
 async def test_an_answer_grounded_at_the_second_attempt_is_completed() -> None:
     world = agent_world(calls(LOOKUP), text("It is “the laws of Texas, surely” [1]."), text(GROUNDED))
     final = (await world.run("Which law?")).final_state
-    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, GROUNDED)
+    assert (final.exit_reason, final.message, final.omitted_sentences) == (ExitReason.COMPLETED, GROUNDED, 0)
 
 
 async def test_an_answer_beside_the_passages_that_were_found_is_asked_for_once_more() -> None:
     world = agent_world(calls(LOOKUP), text("The law of Texas governs it."), text(GROUNDED))
     final = (await world.run("Which law?")).final_state
     assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, GROUNDED)
+    assert not of_type(world.events, TextDiscarded)
+
+
+async def test_an_invented_sentence_beside_a_true_one_is_left_out_with_a_mark_and_counted() -> None:
+    both = text(f"{GROUNDED} The courts of Texas decide [1].")
+    world = agent_world(calls(LOOKUP), both, both)
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.omitted_sentences) == (ExitReason.COMPLETED, 1)
+    assert final.message == f"{GROUNDED} [One sentence was left out here: no source holds it.]"
     assert of_type(world.events, TextDiscarded) == [TextDiscarded("text-2", DiscardReason.GROUNDING)]
+    shown = [token.text for token in of_type(world.events, Token) if token.text_id == "text-3"]
+    assert "".join(shown) == final.message
+    assert not any("Texas" in token.text for token in of_type(world.events, Token))
+
+
+async def test_a_true_sentence_without_its_number_is_asked_for_again_and_then_shown_with_its_source() -> None:
+    bare = text("This Agreement is governed by the laws of Ohio.")
+    world = agent_world(calls(LOOKUP), bare, bare)
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.message, final.cycles) == (ExitReason.COMPLETED, bare.tokens[0], 3)
+    (citation,) = final.citations
+    assert (citation.number, citation.quote) == (0, PASSAGE.text)
+    assert final.message[citation.answer_start : citation.answer_end] == final.message
 
 
 async def test_the_model_is_sent_system_prompt_history_and_message_in_order() -> None:
@@ -275,13 +369,23 @@ async def test_tool_results_are_cut_to_what_is_left() -> None:
 
 
 async def test_a_cancelled_turn_voids_the_text_it_had_written() -> None:
+    world = agent_world(Step(["Hello. ", "Half a "], hold_after=asyncio.Event()))
+    await cancelled_in_the_middle(world)
+    assert world.events[1:] == [Token("text-1", "Hello."), TextDiscarded("text-1", DiscardReason.NOT_FINAL)]
+
+
+async def test_half_a_sentence_of_a_cancelled_turn_is_never_seen() -> None:
     world = agent_world(Step(["Half an "], hold_after=asyncio.Event()))
+    await cancelled_in_the_middle(world)
+    assert world.events[1:] == []
+
+
+async def cancelled_in_the_middle(world: AgentWorld) -> None:
     turn = asyncio.create_task(world.run("Which law?"))
     await world.model.held.wait()
     turn.cancel()
     with pytest.raises(asyncio.CancelledError):
         await turn
-    assert world.events[-1] == TextDiscarded("text-1", DiscardReason.NOT_FINAL)
 
 
 async def test_a_reply_of_white_space_is_voided_before_the_model_is_called_again() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from proviso_service.agent.payload import trim_messages
 from proviso_service.turns import (
-    EXIT_SEMANTICS,
     Citation,
     ExitReason,
     FinalState,
@@ -18,10 +17,12 @@ from proviso_service.turns import (
     ToolEnd,
     ToolStart,
     TurnStart,
+    semantics_of,
 )
 from tests.support.agent_world import PASSAGE
 from tests.support.played_turn import DETAIL, HUGE, QUESTION, PlayedTurn, play, play_twice
 from tests.support.turn_oracle import (
+    LEFT_OUT,
     PASSAGES,
     Expected,
     Failure,
@@ -113,9 +114,11 @@ def assert_ends_as(expected: Expected, turn: PlayedTurn, limits: Limits) -> None
     assert (turn.final.cycles, turn.final.tool_calls) == (expected.cycles, expected.tool_calls)
     assert turn.final.usage.model_calls == len(turn.payloads) == expected.attempts
     assert len(turn.of_kind(ToolEnd)) == expected.tool_calls
-    assert turn.final.message == (expected.answer or EXIT_SEMANTICS[turn.final.exit_reason].message)
+    words = semantics_of(turn.final.exit_reason, turn.final.exit_cause).message
+    assert turn.final.message == (expected.answer or words)
     assert turn.final.from_cache is (expected.from_cache and bool(expected.answer))
-    assert len(turn.final.citations) == (expected.answer == Words.QUOTED.value)
+    assert len(turn.final.citations) == expected.answer.startswith(Words.QUOTED.value)
+    assert turn.final.omitted_sentences == (expected.answer == LEFT_OUT)
     assert_sound(turn, limits)
 
 
@@ -123,8 +126,8 @@ def assert_sound(turn: PlayedTurn, limits: Limits) -> None:
     """What holds of every turn."""
     assert [isinstance(event, FinalState) for event in turn.events].index(True) == len(turn.events) - 1
     assert turn.final.exit_reason in ExitReason
-    answered = turn.final.exit_reason in ANSWERED
-    semantics = EXIT_SEMANTICS[turn.final.exit_reason]
+    answered = turn.final.exit_reason in ANSWERED and is_answered(turn)
+    semantics = semantics_of(turn.final.exit_reason, turn.final.exit_cause)
     assert (turn.final.retryable, turn.final.display_message) == (semantics.retryable, semantics.display_message)
     told = "" if turn.final.from_cache else turn.final.message
     assert turn.standing_text == told or (not answered and turn.standing_text == "")
@@ -132,7 +135,7 @@ def assert_sound(turn: PlayedTurn, limits: Limits) -> None:
     for payload in turn.payloads:
         assert not trim_messages(payload, limits.context_chars).overflowed  # type: ignore[arg-type]
     if turn.final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED and not turn.final.from_cache:
-        assert turn.tools_seen[-1] == []
+        assert turn.tool_choices[-1] == "none"
     assert_tool_events_are_sound(turn)
     assert_citations_are_sound(turn)
     assert_stored_as_told(turn)
@@ -158,6 +161,11 @@ def assert_citations_are_sound(turn: PlayedTurn) -> None:
         assert turn.final.message[citation.answer_start : citation.answer_end].endswith(f"[{citation.number}]")
 
 
+def is_answered(turn: PlayedTurn) -> bool:
+    """The limit of tool calls may be reached without an answer."""
+    return turn.final.messages[-1].role is MessageRole.ASSISTANT
+
+
 def assert_stored_as_told(turn: PlayedTurn) -> None:
     """Once: the final state that readers got, the question, and what was displayed."""
     (outcome,) = turn.stored
@@ -166,13 +174,13 @@ def assert_stored_as_told(turn: PlayedTurn) -> None:
     asked, shown = (MessageRole.USER, QUESTION), (MessageRole.ERROR, turn.final.message)
     match turn.final.exit_reason:
         case ExitReason.MAX_CONTEXT_REACHED:
-            assert kept == []
+            assert kept == [asked, shown]
+            assert outcome.new_messages[0].unsent
         case ExitReason.CANCELLED:
             assert kept in ([], [asked])  # nothing was read of a message whose turn was cancelled before it began
-        case ExitReason.COMPLETED | ExitReason.MAX_TOOL_CALLS_REACHED:
+        case ExitReason.COMPLETED | ExitReason.MAX_TOOL_CALLS_REACHED if is_answered(turn):
             assert kept == [asked, (MessageRole.ASSISTANT, turn.final.message)]
             assert outcome.new_messages[1].request_context == turn.final.request_context
         case _:
             assert kept == [asked, shown]
-    told = [asked, shown] if turn.final.exit_reason is ExitReason.MAX_CONTEXT_REACHED else kept
-    assert [(message.role, message.content) for message in turn.final.messages] == told
+    assert [(message.role, message.content) for message in turn.final.messages] == kept

@@ -4,10 +4,11 @@ from uuid import uuid4
 
 import pytest
 
-from proviso_service.analysis.model import UNEXPLAINED, IqlOutcome, IqlQuery, StatementScore
-from proviso_service.errors import InvalidIql, InvalidRequest, MatterNotFound, NoReadyDocuments, TooBusy
+from proviso_service.analysis.model import InvalidIql, IqlOutcome, IqlQuery, StatementScore
+from proviso_service.errors import InvalidRequest, MatterNotFound, NoReadyDocuments, TooBusy
 from proviso_service.iql import ComparisonMode
 from proviso_service.matters.model import DocumentStatus
+from proviso_service.paging import offset_token
 from tests.support.analysis_world import TENANT, AnalysisWorld
 
 RENT, NOTICE, BOTH = "The rent is due.", "The notice is short.", "Rent and notice."
@@ -97,24 +98,25 @@ async def test_without_a_match_the_average_is_zero(world: AnalysisWorld) -> None
 async def test_an_explained_result_has_the_scores_of_each_statement(world: AnalysisWorld) -> None:
     await world.add(RENT, NOTICE)
     found = await world.ask_one("{rent} > {notice}", explain=True)
-    assert found.explanation.statements == (StatementScore("rent", 1.0), StatementScore("notice", 1.0))
-    assert found.matches[0].explanation.statements == (StatementScore("rent", 1.0), StatementScore("notice", 0.0))
+    assert found.statement_scores == (StatementScore("rent", 1.0), StatementScore("notice", 1.0))
     plain = await world.ask_one("{rent} > {notice}")
-    assert (plain.explanation, plain.matches[0].explanation) == (UNEXPLAINED, UNEXPLAINED)
+    assert (plain.statement_scores, plain.explanation, plain.matches[0].explanation) == ((), None, None)
 
 
 async def test_an_explained_result_has_the_score_of_each_node(world: AnalysisWorld) -> None:
     await world.add(NOTICE, RENT)
     found = await world.ask_one("{rent} AND NOT {notice}", explain=True)
-    assert found.matches[0].explanation.nodes == (1.0, 1.0, 1.0, 0.0), "AND, rent, NOT, notice"
-    assert found.explanation.nodes == (1.0, 1.0, 1.0, 0.0), "those of the passage with the highest score"
+    explanation = found.matches[0].explanation
+    assert explanation
+    assert explanation.nodes == (1.0, 1.0, 1.0, 0.0), "AND, rent, NOT, notice"
+    assert found.explanation == explanation, "that of the passage with the highest score"
 
 
 async def test_a_document_that_could_not_be_scored_is_not_explained(world: AnalysisWorld) -> None:
     await world.add_unready(DocumentStatus.PROCESSING)
     await world.add(RENT)
     unready, _ = (await world.ask("{rent}", explain=True)).results
-    assert unready.explanation == UNEXPLAINED
+    assert unready.explanation is None
 
 
 async def test_headings_are_part_of_what_is_judged(world: AnalysisWorld) -> None:
@@ -153,8 +155,9 @@ async def test_an_id_that_is_not_in_the_matter_is_that_documents_error(world: An
     assert [result.error for result in results] == [
         "There is no such document in this matter", "", "There is no such document in this matter",
     ]  # fmt: skip
-    with pytest.raises(NoReadyDocuments):
-        await world.analysis.execute(TENANT, IqlQuery(other.matter_id, "{rent}", document_ids=[ready.document_id]))
+    elsewhere = IqlQuery(other.matter_id, "{rent}", document_ids=[ready.document_id])
+    (result,) = (await world.analysis.execute(TENANT, elsewhere)).results
+    assert result.error == "There is no such document in this matter"
 
 
 async def test_an_error_in_one_document_spoils_no_other(world: AnalysisWorld) -> None:
@@ -183,9 +186,13 @@ async def test_what_fails_for_every_document_fails_the_query(world: AnalysisWorl
 async def test_a_query_needs_a_document_that_is_ready(world: AnalysisWorld) -> None:
     with pytest.raises(NoReadyDocuments, match="No ready documents found in this matter"):
         await world.ask("{rent}")
-    await world.add_unready(DocumentStatus.PROCESSING)
-    with pytest.raises(NoReadyDocuments):
+    await world.add_unready(DocumentStatus.FAILED)
+    with pytest.raises(NoReadyDocuments, match="No ready documents found in this matter: they could not be read"):
         await world.ask("{rent}")
+    await world.add_unready(DocumentStatus.PROCESSING)
+    with pytest.raises(NoReadyDocuments, match="are still being processed, and some could not be read") as raised:
+        await world.ask("{rent}")
+    assert (raised.value.processing, raised.value.failed) == (1, 1)
 
 
 async def test_a_matter_of_another_tenant_does_not_exist(world: AnalysisWorld) -> None:
@@ -200,7 +207,8 @@ async def test_a_query_that_cannot_be_read_is_refused_with_every_fault(world: An
         await world.ask("{rent} AND {IS rental clause}{}")
     assert caught.value.message.startswith("Invalid IQL query syntax: At character 16, unknown template")
     assert len(caught.value.violations) > 1
-    assert (caught.value.start, caught.value.end) == (15, 28)
+    first = caught.value.problems[0].span
+    assert (first.start, first.end) == (15, 28)
 
 
 async def test_a_query_over_the_limits_is_refused(world: AnalysisWorld) -> None:
@@ -238,6 +246,15 @@ async def test_matches_of_a_large_answer_are_shared_out_between_the_documents(wo
     results = (await world.ask("{rent}", max_matches_in_all=4)).results
     assert [(len(result.matches), result.match_count) for result in results] == [(3, 9), (1, 1)]
     assert [result.truncated for result in results] == [True, False]
+
+
+async def test_a_page_of_the_other_documents_counts_all_of_them(world: AnalysisWorld) -> None:
+    for number in range(3):
+        await world.add("rent", filename=f"{number}.txt")
+    first = await world.ask("{rent}")
+    rest = await world.ask("{rent}", page_token=offset_token(first.summary.scope, 1))
+    assert rest.results == first.results[1:]
+    assert rest.summary == first.summary
 
 
 async def test_of_too_many_documents_the_best_show_a_match(world: AnalysisWorld) -> None:

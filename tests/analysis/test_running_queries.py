@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.analysis.model import IqlQuery
-from proviso_service.errors import InvalidIql, ModelApiUnavailable, NoReadyDocuments
+from proviso_service.analysis.model import InvalidIql, IqlQuery
+from proviso_service.errors import ModelApiUnavailable, NoReadyDocuments
 from proviso_service.matters.model import DocumentStatus
 from tests.support.analysis_world import TENANT, AnalysisWorld, analysis_world
 

@@ -12,6 +12,7 @@ from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-unty
 from grpc_status import rpc_status
 from opentelemetry.trace import TracerProvider
 
+from proviso_client.v1.tools_pb2 import IqlFaults
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
@@ -70,7 +71,7 @@ class Domain:
                 self.limits.turns.tool_result_chars,
                 self.identify,
             ),
-            maintenance=MaintenanceServicer(absent),
+            maintenance=MaintenanceServicer(absent, self.sessions),
         )
 
 
@@ -192,7 +193,7 @@ def unpacked(status: status_pb2.Status) -> dict[str, Any]:
     details: dict[str, Any] = {}
     for packed in status.details:
         name = packed.type_url.rpartition(".")[2]
-        detail: Message = getattr(error_details_pb2, name)()
+        detail: Message = IqlFaults() if name == "IqlFaults" else getattr(error_details_pb2, name)()
         assert packed.Unpack(detail)
         details[name] = detail
     return details

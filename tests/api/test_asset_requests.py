@@ -37,12 +37,8 @@ async def refused(domain: Any, **fields: Any) -> Refusal:
     [
         ({"image_urls": IMAGES[:6]}, {"image_urls": "has more than 5 items"}),
         (
-            {"image_urls": [PNG, "http://example.org/b.png", "https://", "file:///etc/passwd", "https://[::1"]},
+            {"image_urls": [PNG, "example.org/b.png", "https://", "file:///etc/passwd", "https://[::1"]},
             {f"image_urls[{place}]": NOT_HTTPS for place in (1, 2, 3, 4)},
-        ),
-        (
-            {"image_urls": ["https://example.org/" + "a" * 2_029]},
-            {"image_urls[0]": "must have at most 2048 characters"},
         ),
         (
             {"document_context": [document(str(number)) for number in range(21)]},
@@ -86,7 +82,7 @@ async def test_as_many_assets_as_the_contract_allows_are_taken(domain: Any) -> N
     documents = [document(f"{number}.md", type="md", summary="s" * 20_000) for number in range(20)]
     request = chat_pb2.ChatRequest(
         message="Hello",
-        image_urls=["https://example.org/" + "a" * 2_028, *IMAGES[:4]],
+        image_urls=["https://example.org/" + "a" * 10_000, *IMAGES[:4]],
         document_context=documents,
         selected_assets=[*(one.filename for one in documents), *IMAGES[:4]],
     )

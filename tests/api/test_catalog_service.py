@@ -38,6 +38,8 @@ async def test_items_are_listed_by_page_with_their_modes(tmp_path: Path) -> None
         rest = await catalog.ListContextItems(pb.ListContextItemsRequest(page_token=first.next_page_token))
         tools = await catalog.ListContextItems(pb.ListContextItemsRequest(type=TOOL_TYPE))
         refused = await refusal(catalog.ListContextItems(pb.ListContextItemsRequest(page_token="forged")))  # noqa: S106
+        foreign = pb.ListContextItemsRequest(page_token=first.next_page_token, type=TOOL_TYPE)
+        of_all_types = await refusal(catalog.ListContextItems(foreign))
     caps, quoting = first.items
     assert (caps.item.name, quoting.item.name) == ("Caps", "Quoting")
     assert (caps.include_mode, caps.include_mode_source) == (
@@ -51,7 +53,8 @@ async def test_items_are_listed_by_page_with_their_modes(tmp_path: Path) -> None
     assert (caps.characters, caps.priority, caps.enabled, len(caps.content_sha256)) == (14, 4, True, 64)
     assert list(rest.items) == list(tools.items)
     assert (tools.items[0].item.server_name, rest.next_page_token) == ("proviso", "")
-    assert refused.violations.keys() == {"page_token"}
+    assert refused.violations.keys() == of_all_types.violations.keys() == {"page_token"}
+    assert (first.total_size, rest.total_size, tools.total_size) == (3, 3, 1)
 
 
 async def test_an_item_has_its_content_and_an_unknown_one_near_matches(tmp_path: Path) -> None:

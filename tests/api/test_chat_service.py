@@ -51,6 +51,31 @@ async def test_a_turn_streams_from_its_start_to_its_final_state(tmp_path: Path) 
     assert {event.turn_id for event in events} == {turn_id}
 
 
+async def test_a_reader_is_spared_what_it_does_without_and_another_gets_all_of_it(tmp_path: Path) -> None:
+    leave_out = pb.LeaveOut(tool_output=True, repeated_contexts=True, history=True)
+    async with conversations(tmp_path, emits(*ALL_KINDS)) as domain, served(domain) as server:
+        chat = ChatServiceStub(server.channel)
+        asked = pb.ChatRequest(message=QUESTION, request_id="r", options=pb.ChatOptions(leave_out=leave_out))
+        brief = [event async for event in chat.Chat(asked)]
+        turn_id = brief[0].turn_id
+        again = chat.ResumeChat(pb.ResumeChatRequest(turn_id=turn_id, leave_out=leave_out))
+        resumed = [event async for event in again]
+        whole = [event async for event in chat.ResumeChat(pb.ResumeChatRequest(turn_id=turn_id))]
+        invoked = (await chat.Invoke(asked)).final_state
+
+    assert brief == resumed
+    assert kinds(brief) == kinds(whole)
+    assert not brief[0].turn_start.HasField("request_context")
+    assert whole[0].turn_start.HasField("request_context")
+    ends = {kind: next(event.tool_end for event in events if event.HasField("tool_end"))
+            for kind, events in (("brief", brief), ("whole", whole))}  # fmt: skip
+    assert (ends["brief"].output, ends["brief"].output_json) == ("", "")
+    assert (ends["whole"].output, ends["whole"].output_json) == (TOOL_END.output, TOOL_END.output_json)
+    assert ends["brief"].call_id == TOOL_END.call_id
+    assert brief[-1].final_state.request_context == whole[-1].final_state.request_context
+    assert brief[-1].final_state == invoked
+
+
 async def test_the_turn_id_comes_ahead_of_the_first_event(tmp_path: Path) -> None:
     program = Gated(before=())
     async with conversations(tmp_path, program) as domain, served(domain) as server:
@@ -249,14 +274,15 @@ async def test_all_violations_of_a_request_are_told_at_once(tmp_path: Path) -> N
     request = pb.ChatRequest(
         message="x" * 32_001,
         matter_context=context_pb2.MatterContext(matter_id="not a UUID", matter_name="n" * 513),
-        image_urls=["https://example.org/a.png", "http://example.org/b.png", "https://", "file:///etc/passwd"],
+        image_urls=["https://example.org/a.png", "ftp://example.org/b.png", "https://", "file:///etc/passwd"],
         document_context=[context_pb2.DocumentContext(type="md")],
-        session_id="s1",
-        history=[
-            pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_USER, content="fine"),
-            pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_SYSTEM, content="no"),
-            pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_ASSISTANT, content="x" * 32_001),
-        ],
+        history=pb.ConversationHistory(
+            messages=[
+                pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_USER, content="fine"),
+                pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_SYSTEM, content="no"),
+                pb.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_ASSISTANT, content="x" * 32_001),
+            ]
+        ),
         on_disconnect=99,  # type: ignore[arg-type]  # from a newer client
         options=pb.ChatOptions(model="gpt-0", max_turns=7, max_tool_calls=-1, max_context_chars=12_001),
     )
@@ -270,9 +296,8 @@ async def test_all_violations_of_a_request_are_told_at_once(tmp_path: Path) -> N
         "image_urls[2]": "must be an https URL",
         "image_urls[3]": "must be an https URL",
         "document_context[0].filename": "must not be empty",
-        "history": "cannot be combined with session_id: the session has its own history",
-        "history[1].role": "must be USER or ASSISTANT",
-        "history[2].content": "must have at most 32000 characters",
+        "history.messages[1].role": "must be USER or ASSISTANT",
+        "history.messages[2].content": "must have at most 32000 characters",
         "on_disconnect": "is not a known value",
         "options.model": "is not offered; the models are: scripted",
         "options.max_turns": "is above the service's limit of 6",

@@ -57,7 +57,7 @@ async def test_clauses_are_found_by_type_with_their_places(service: RunningServi
         ("Services.md", "Indemnity"), ("Services.md", "{audit rights}"),
         ("NDA.md", "Indemnity"), ("NDA.md", "{audit rights}"),
     ]  # fmt: skip
-    assert (answer.total_found, answer.truncated, answer.model) == (4, False, "word-classifier")
+    assert (answer.total_size, answer.truncated, answer.model) == (4, False, "word-classifier")
     assert list(answer.clause_types_searched) == ["Indemnity", "{audit rights}"]
     assert [(one.clause_type, one.clauses, one.documents) for one in answer.counts] == [
         ("Indemnity", 2, 2), ("{audit rights}", 2, 2),
@@ -67,7 +67,21 @@ async def test_clauses_are_found_by_type_with_their_places(service: RunningServi
     assert (audit.citation.heading, audit.citation.label) == ("2. Audit", "Services.md, 2. Audit")
     assert audit.citation.permalink == f"cite:{audit.document_id}@{audit.start}-{audit.end}"
     assert audit.chunk_id.startswith(audit.document_id)
-    assert 0.5 < audit.confidence <= 1
+    assert 0.5 < audit.score <= 1
+
+
+async def test_every_clause_can_be_had_page_by_page(service: RunningService, matter_id: str) -> None:
+    types = ("Indemnity", "{audit rights}")
+    whole = await classify(service, matter_id, *types)
+    assert (len(whole.clauses), whole.next_page_token) == (4, "")
+    page = await classify(service, matter_id, *types, page_size=3)
+    assert (len(page.clauses), page.total_size, page.truncated) == (3, 4, True)
+    rest = await classify(service, matter_id, *types, page_size=3, page_token=page.next_page_token)
+    assert (len(rest.clauses), rest.total_size, rest.next_page_token) == (1, 4, "")
+    both = [(one.document_id, one.start, one.clause_type) for one in (*page.clauses, *rest.clauses)]
+    assert sorted(both) == sorted((one.document_id, one.start, one.clause_type) for one in whole.clauses)
+    request = pb.ClassifyRequest(matter_id=matter_id, clause_types=["Indemnity"], page_token=page.next_page_token)
+    assert list((await refusal(service.tools.Classify(request))).violations) == ["page_token"]
 
 
 async def test_without_types_the_usual_ones_are_searched(service: RunningService, matter_id: str) -> None:
@@ -80,13 +94,11 @@ async def test_without_types_the_usual_ones_are_searched(service: RunningService
     assert {clause.clause_type for clause in answer.clauses} == {"Indemnity"}
 
 
-async def test_the_least_confidence_and_the_most_clauses_are_the_callers(
-    service: RunningService, matter_id: str
-) -> None:
-    assert (await classify(service, matter_id, "{audit rights}", min_confidence=1.0)).total_found == 0
-    cut = await classify(service, matter_id, "Indemnity", "{audit rights}", max_clauses=2)
+async def test_the_least_score_and_the_most_clauses_are_the_callers(service: RunningService, matter_id: str) -> None:
+    assert (await classify(service, matter_id, "{audit rights}", min_score=1.0)).total_size == 0
+    cut = await classify(service, matter_id, "Indemnity", "{audit rights}", page_size=2)
     assert {clause.clause_type for clause in cut.clauses} == {"Indemnity", "{audit rights}"}
-    assert (cut.total_found, cut.truncated, [one.clauses for one in cut.counts]) == (4, True, [2, 2])
+    assert (cut.total_size, cut.truncated, [one.clauses for one in cut.counts]) == (4, True, [2, 2])
 
 
 async def test_documents_that_were_not_analysed_are_named(service: RunningService) -> None:
@@ -95,12 +107,12 @@ async def test_documents_that_were_not_analysed_are_named(service: RunningServic
     async for _ in service.matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
         pass
     answer = await classify(service, matter_id, "{audit rights}")
-    assert answer.total_found == 1
+    assert answer.total_size == 1
     [scan] = answer.document_errors
     assert (scan.filename, scan.error.startswith("scan.pdf could not be read: ")) == ("scan.pdf", True)
     absent = str(uuid4())
     answer = await classify(service, matter_id, "{audit rights}", document_ids=[absent])
-    assert (answer.total_found, [one.document_id for one in answer.document_errors]) == (0, [absent])
+    assert (answer.total_size, [one.document_id for one in answer.document_errors]) == (0, [absent])
 
 
 async def test_what_cannot_be_asked_is_refused_in_the_contracts_words(service: RunningService, matter_id: str) -> None:

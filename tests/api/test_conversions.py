@@ -15,7 +15,7 @@ from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, 
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_service.api.convert import values
 from proviso_service.api.convert.context import request_context
-from proviso_service.api.convert.events import agent_event, final_state
+from proviso_service.api.convert.events import agent_event, final_state, shortened_state
 from proviso_service.api.convert.matters import matter_documents
 from proviso_service.api.convert.search import label, search_response
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES, duration, timestamp, unix_timestamp
@@ -36,12 +36,14 @@ from proviso_service.matters.model import (
     Document,
     DocumentHits,
     DocumentStatus,
+    FoundSize,
     SearchHit,
     SearchOutcome,
     SearchQuery,
     Snippet,
     StoredChunk,
 )
+from proviso_service.paging import Page
 from proviso_service.reading.model import Chunk, Span
 from proviso_service.turns import (
     ApprovalRequired,
@@ -225,6 +227,19 @@ def test_a_final_state_too_large_loses_its_oldest_messages() -> None:
     assert kept == [message.content for message in messages[-len(kept) :]]
 
 
+def test_a_reader_may_do_without_the_history_or_its_contexts() -> None:
+    told = ChatMessage(MessageRole.ASSISTANT, "Yes.", CONTEXT)
+    messages = (ChatMessage(MessageRole.USER, "May I?"), told)
+    state = replace(completed("Yes.").final_state, messages=messages, request_context=CONTEXT)
+    whole = final_state(state)
+    assert whole.messages[1].HasField("request_context")
+    brief = shortened_state(final_state(state), pb.LeaveOut(repeated_contexts=True))
+    assert [(m.content, m.HasField("request_context")) for m in brief.messages] == [("May I?", False), ("Yes.", False)]
+    assert brief.request_context == whole.request_context
+    none = shortened_state(final_state(state), pb.LeaveOut(history=True))
+    assert (len(none.messages), none.message) == (0, "Yes.")
+
+
 def test_a_tool_result_too_large_goes_without_its_json() -> None:
     returned = logged(replace(TOOL_END, output_json="x" * 3_500_000)).tool_end
     assert (returned.output_json, returned.output, returned.truncated) == ("", "one match", True)
@@ -235,22 +250,21 @@ def document(number: int, status: DocumentStatus = DocumentStatus.READY) -> Docu
     return Document(f"d{number}", "m1", "local", name, "text/markdown", 10, "00", status, NOW)
 
 
-def test_a_long_list_of_documents_is_cut_and_counted_in_full() -> None:
+def test_a_page_of_documents_counts_all_of_them() -> None:
     documents = [document(i, list(DocumentStatus)[i % 4]) for i in range(12_000)]
-    answer = matter_documents("m1", documents)
-    assert MAX_ANSWER_BYTES - 20_000 < answer.ByteSize() <= MAX_ANSWER_BYTES
-    assert (answer.truncated, answer.total_count) == (True, 12_000)
+    answer = matter_documents("m1", Page(documents[:2], "next", len(documents)), documents)
+    assert (answer.next_page_token, answer.total_size) == ("next", 12_000)
     assert (answer.summary.ready_for_search, answer.summary.still_processing, answer.summary.failed) == (
         3_000, 6_000, 3_000,
     )  # fmt: skip
-    assert [d.document_id for d in answer.documents] == [d.document_id for d in documents[: len(answer.documents)]]
+    assert [d.document_id for d in answer.documents] == ["d0", "d1"]
 
 
 def test_a_listed_document_has_the_tools_names() -> None:
-    answer = matter_documents("m1", [document(1)])
+    answer = matter_documents("m1", Page([document(1)], "", 1), [document(1)])
     (listed,) = answer.documents
-    assert (listed.file_type, listed.file_size, listed.processing_status) == ("md", 10, "ready")
-    assert (listed.uploaded_at.ToDatetime(UTC), answer.truncated) == (NOW, False)
+    assert (listed.file_type, listed.size_bytes, listed.status) == ("md", 10, matters_pb2.DOCUMENT_STATUS_READY)
+    assert (listed.upload_time.ToDatetime(UTC), answer.next_page_token) == (NOW, "")
 
 
 CHUNK = Chunk(0, 100, 110, "text", page=2, section_path=("Agreement", "9. Law"))
@@ -262,10 +276,10 @@ HIT = SearchHit(
 
 def test_a_search_result_is_citable() -> None:
     hits = (DocumentHits("d1", "a.md", 4),)
-    answer = search_response(SearchOutcome(SearchQuery("m1", "law"), (HIT,), hits))
+    answer = search_response(SearchOutcome(SearchQuery("m1", "law"), (HIT,), hits, size=FoundSize(1)))
     (result,) = answer.results
-    assert (answer.total_found, answer.query, answer.matter_id, answer.truncated) == (1, "law", "m1", False)
-    assert (result.chunk_id, result.chunk_text, result.similarity, result.score) == ("c1", "text", 0.5, 0.9)
+    assert (answer.total_size, answer.query, answer.matter_id, answer.truncated) == (1, "law", "m1", False)
+    assert (result.chunk_id, result.chunk_text, result.semantic_score, result.score) == ("c1", "text", 0.5, 0.9)
     assert (result.lexical_match, result.context_before, result.context_after) == (True, "", "after")
     assert not result.HasField("rerank_score")
     highlights = [tools_pb2.SnippetHighlight(start=start, end=end) for start, end in ((0, 2), (3, 4))]

@@ -54,7 +54,7 @@ class Tenant:
         return stored
 
     async def retrieve(self, query: str, max_results: int = 0) -> tools_pb2.RetrieveDocumentationResponse:
-        request = tools_pb2.RetrieveDocumentationRequest(query=query, max_results=max_results)
+        request = tools_pb2.RetrieveDocumentationRequest(query=query, page_size=max_results)
         answer: tools_pb2.RetrieveDocumentationResponse
         answer = await self.tools.RetrieveDocumentation(request, metadata=self.metadata)
         return answer

@@ -8,8 +8,10 @@ from grpc import StatusCode
 
 from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
+from proviso_service.analysis.model import InvalidIql
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
+from proviso_service.iql import IqlSyntaxError, TemplateCatalog, parse
 from proviso_service.mcp.model import ToolServerFailed
 from proviso_service.models import ModelBusy, ModelClosed
 from tests.api.serving import unpacked
@@ -17,32 +19,48 @@ from tests.api.serving import unpacked
 METADATA_LIMIT = 8 * 1024
 """What peers accept of trailing metadata by default; binary values travel as base64."""
 
+PRECONDITION = StatusCode.FAILED_PRECONDITION
+STATE = "PreconditionFailure"
+
+
+def invalid_iql(query: str) -> InvalidIql:
+    with pytest.raises(IqlSyntaxError) as caught:
+        parse(query, TemplateCatalog.load())
+    return InvalidIql(caught.value)
+
+
 CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (InvalidRequest.of("f", "is wrong"), StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", {"BadRequest"}),
     (
-        errors.InvalidIql("At character 1.", [FieldViolation("query", "At character 1")], 0, 3),
+        invalid_iql("{rent"),
         StatusCode.INVALID_ARGUMENT,
         "INVALID_IQL",
-        {"BadRequest"},
+        {"BadRequest", "IqlFaults"},
     ),
     (errors.UnsupportedDocument("no"), StatusCode.INVALID_ARGUMENT, "UNSUPPORTED_DOCUMENT", {"BadRequest"}),
     (errors.MatterNotFound("m"), StatusCode.NOT_FOUND, "MATTER_NOT_FOUND", {"ResourceInfo"}),
     (errors.DocumentNotFound("d"), StatusCode.NOT_FOUND, "DOCUMENT_NOT_FOUND", {"ResourceInfo"}),
+    (errors.SectionNotFound("h", "no"), StatusCode.NOT_FOUND, "SECTION_NOT_FOUND", {"ResourceInfo"}),
     (errors.SessionNotFound("s"), StatusCode.NOT_FOUND, "SESSION_NOT_FOUND", {"ResourceInfo"}),
+    (errors.PageNotFound(9, 3), StatusCode.NOT_FOUND, "PAGE_NOT_FOUND", {"ResourceInfo"}),
     (errors.TurnUnknown("t"), StatusCode.NOT_FOUND, "TURN_UNKNOWN", {"ResourceInfo"}),
     (errors.TurnExpired("t"), StatusCode.NOT_FOUND, "TURN_EXPIRED", {"ResourceInfo"}),
     (errors.SessionExists("s"), StatusCode.ALREADY_EXISTS, "SESSION_EXISTS", set()),
     (errors.RequestIdReused("r"), StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED", set()),
     (errors.SessionBusy("s", "t"), StatusCode.ABORTED, "SESSION_BUSY", set()),
-    (errors.DocumentNotReady("wait"), StatusCode.FAILED_PRECONDITION, "DOCUMENT_NOT_READY", set()),
-    (errors.NoReadyDocuments(), StatusCode.FAILED_PRECONDITION, "NO_READY_DOCUMENTS", set()),
-    (errors.NoRequestContext("t"), StatusCode.FAILED_PRECONDITION, "NO_REQUEST_CONTEXT", set()),
-    (errors.IndexRebuilding(), StatusCode.FAILED_PRECONDITION, "INDEX_REBUILDING", set()),
-    (errors.TurnNotWaiting("t", "c"), StatusCode.FAILED_PRECONDITION, "TURN_NOT_WAITING", set()),
+    (errors.DocumentProcessing("wait", "d"), PRECONDITION, "DOCUMENT_PROCESSING", {STATE, "RetryInfo"}),
+    (errors.DocumentFailed("broken", "d"), PRECONDITION, "DOCUMENT_FAILED", {STATE}),
+    (errors.DocumentWithoutPages("a.md", "d"), PRECONDITION, "DOCUMENT_WITHOUT_PAGES", {STATE}),
+    (errors.NoReadyDocuments(0, 2), PRECONDITION, "NO_READY_DOCUMENTS", {STATE}),
+    (errors.NoReadyDocuments(1, 2), PRECONDITION, "NO_READY_DOCUMENTS", {STATE, "RetryInfo"}),
+    (errors.NoRequestContext("t"), PRECONDITION, "NO_REQUEST_CONTEXT", {STATE}),
+    (errors.TurnNotEnded("t"), PRECONDITION, "TURN_NOT_ENDED", {STATE}),
+    (errors.IndexRebuilding(), PRECONDITION, "INDEX_REBUILDING", {STATE}),
+    (errors.TurnNotWaiting("t", "c"), PRECONDITION, "TURN_NOT_WAITING", {STATE}),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (ModelBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (errors.ModelApiUnavailable("Isaacus", "too slow", 4), StatusCode.UNAVAILABLE, "MODEL_API_ERROR", {"RetryInfo"}),
-    (errors.ModelApiRefused("Isaacus", "bad key"), StatusCode.FAILED_PRECONDITION, "MODEL_API_ERROR", set()),
+    (errors.ModelApiRefused("Isaacus", "bad key"), PRECONDITION, "MODEL_API_ERROR", {STATE}),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (ModelClosed("stopping"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
@@ -56,9 +74,9 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.ContextItemDisabled("rule 'Off'"), StatusCode.NOT_FOUND, "CONTEXT_ITEM_NOT_FOUND", {"ResourceInfo"}),
     (
         errors.CatalogInvalid([FileFault("agent.yaml", 2, "name", "is missing")]),
-        StatusCode.FAILED_PRECONDITION,
+        PRECONDITION,
         "CATALOG_INVALID",
-        {"BadRequest"},
+        {STATE, "BadRequest"},
     ),
     (DeadlinePassed(60), StatusCode.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", set()),
 ]
@@ -112,8 +130,18 @@ def test_details_say_what_a_caller_can_act_on() -> None:
     assert busy["ErrorInfo"].metadata["turn_id"] == "t1"
     retry = unpacked(status_of(errors.TooBusy("busy", 2.5), ""))["RetryInfo"].retry_delay
     assert (retry.seconds, retry.nanos) == (2, 500_000_000)
-    unreadable = unpacked(status_of(errors.InvalidIql("no", [FieldViolation("query", "no")], 3, 9), ""))
-    assert dict(unreadable["ErrorInfo"].metadata) == {"start": "3", "end": "9"}
+    faults = unpacked(status_of(invalid_iql("{IS rental clause} AND {}"), ""))["IqlFaults"]
+    assert [(fault.start, fault.end) for fault in faults.errors] == [(4, 17), (23, 25)]
+    assert faults.errors[0].edits
+    assert not faults.truncated
+    many = status_of(invalid_iql("{rent} OR " * 500), "")
+    told = unpacked(many)["IqlFaults"]
+    assert told.errors[0].message
+    assert len(many.SerializeToString()) * 4 / 3 < METADATA_LIMIT
+    missing = unpacked(status_of(errors.DocumentFailed("It is damaged.", "d1"), ""))["PreconditionFailure"].violations
+    assert [(one.type, one.subject, one.description) for one in missing] == [
+        ("DOCUMENT_FAILED", "documents/d1", "It is damaged.")
+    ]
     absent = unpacked(status_of(errors.DocumentNotFound("d1"), ""))["ResourceInfo"]
     assert (absent.resource_type, absent.resource_name) == ("document", "d1")
 

@@ -65,7 +65,7 @@ async def test_the_answer_is_a_span_of_the_text_and_says_where_it_stands(
     service: RunningService, matter_id: str
 ) -> None:
     answer = await extract(service, matter_id)
-    assert (answer.answer, answer.confidence, answer.found) == ("The notice period is sixty days.", 1.0, True)
+    assert (answer.answer, answer.score, answer.found) == ("The notice period is sixty days.", 1.0, True)
     assert (answer.question, answer.model, answer.truncated) == (QUESTION, "word-extractor", False)
     assert {citation.filename for citation in answer.citations} == {"Lease.md", "NDA.md"}
     for citation in answer.citations:
@@ -74,7 +74,7 @@ async def test_the_answer_is_a_span_of_the_text_and_says_where_it_stands(
         )
         assert whole.text[citation.answer_start : citation.answer_end] == answer.answer
         assert citation.text_excerpt == whole.text[citation.citation.start : citation.citation.end]
-        assert 0 < citation.relevance_score <= 1
+        assert 0 < citation.passage_score <= 1
         assert citation.chunk_id.startswith(citation.document_id)
     lease = next(citation for citation in answer.citations if citation.filename == "Lease.md")
     assert lease.citation.heading == "2. Notice"
@@ -86,17 +86,18 @@ async def test_other_answers_are_alternatives(service: RunningService, matter_id
     assert answer.answer == "A notice is in writing."
     [other] = answer.alternatives
     assert (other.answer, other.citation.filename) == ("The notice period is sixty days.", "Lease.md")
-    assert 0 < other.confidence < answer.confidence
-    without = await extract(service, matter_id, "Is a notice in writing?", max_alternatives=0)
-    assert not without.alternatives
+    assert 0 < other.score < answer.score
+    usual = await extract(service, matter_id, "Is a notice in writing?", max_alternatives=0)
+    most = await extract(service, matter_id, "Is a notice in writing?", max_alternatives=1_000)
+    assert len(usual.alternatives) == len(most.alternatives) == 1
 
 
 async def test_where_nothing_answers_it_says_so(service: RunningService, matter_id: str) -> None:
     answer = await extract(service, matter_id, "Who insures ships?")
-    assert (answer.answer, answer.confidence, answer.found) == ("Not found in the documents", 0.0, False)
+    assert (answer.answer, answer.score, answer.found) == ("Not found in the documents", 0.0, False)
     assert not answer.citations
     assert not answer.alternatives
-    unsure = await extract(service, matter_id, "Is the notice of the ship in writing?", min_confidence=0.9)
+    unsure = await extract(service, matter_id, "Is the notice of the ship in writing?", min_score=0.9)
     assert (unsure.answer, unsure.found) == ("Not found in the documents", False)
     assert unsure.alternatives[0].answer == "A notice is in writing."
 

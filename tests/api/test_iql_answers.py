@@ -1,8 +1,12 @@
 """Answers to IQL queries stay under the size that clients accept; counts stay full."""
 
+from dataclasses import replace
+from uuid import UUID
+
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlProgress, IqlSummary
 from proviso_service.api.convert.iql import iql_progress, iql_response
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES
+from proviso_service.paging import keyed_offset
 from proviso_service.reading.model import Chunk
 
 LONG = "\N{CAT FACE}" * 4_000
@@ -37,10 +41,15 @@ def test_a_large_answer_shows_fewer_matches_of_each_document() -> None:
     assert (len(answer.document_results[20].matches), answer.document_results[20].truncated) == (1, False)
 
 
-def test_an_answer_of_very_many_documents_is_cut() -> None:
-    answer = iql_response(an_outcome(*(a_result(index, 1, "x" * 100) for index in range(30_000))))
-    assert answer.ByteSize() <= MAX_ANSWER_BYTES
+def test_an_answer_of_very_many_documents_is_cut_and_its_token_leads_to_the_others() -> None:
+    named = [replace(a_result(index, 1, "x" * 100), document_id=str(UUID(int=index))) for index in range(30_000)]
+    answer = iql_response(an_outcome(*named))
+    assert answer.ByteSize() <= MAX_ANSWER_BYTES + 100, "the token is not counted"
     assert answer.truncated
+    assert 10_000 < len(answer.document_results) < 30_000
+    assert keyed_offset(answer.next_page_token, ()) == ("", len(answer.document_results))
+    first = answer.document_results[0]
+    assert keyed_offset(first.next_page_token, ()) == (first.document_id, len(first.matches))
     assert (answer.document_count, answer.total_matches) == (30_000, 30_000)
 
 

@@ -1,8 +1,8 @@
 """ExecuteIql, StreamIql and ParseIql over the whole service: the contract's examples, tables and errors."""
 
-import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -156,20 +156,66 @@ async def test_a_match_says_where_it_is(service: RunningService, matter_id: str)
     assert match.citation.permalink == f"cite:{services.document_id}@{match.start_index}-{match.end_index}"
 
 
-async def test_an_explained_answer_has_the_scores_of_each_statement(service: RunningService, matter_id: str) -> None:
+async def test_an_explained_answer_has_the_score_of_each_node(service: RunningService, matter_id: str) -> None:
     query = "{IS termination clause} AND {IS unilateral clause}"
     services, _ = (await execute(service, matter_id, query, explain=True)).document_results
     assert [one.score for one in services.statement_scores] == [0.875, 0.75]
-    assert [one.score for one in services.matches[0].statement_scores] == [0.875, 0.75]
     assert services.statement_scores[0].statement.startswith("This is a termination clause")
-    assert list(services.node_scores) == list(services.matches[0].node_scores) == [0.75, 0.875, 0.75]
+    tree = services.explanation
+    assert tree == services.matches[0].explanation
+    assert (tree.type, tree.score) == (pb.IQL_NODE_TYPE_AND, 0.75)
+    assert [(leaf.type, leaf.template, leaf.score) for leaf in tree.operands] == [
+        (pb.IQL_NODE_TYPE_TEMPLATE, "termination clause", 0.875),
+        (pb.IQL_NODE_TYPE_TEMPLATE, "unilateral clause", 0.75),
+    ]
+    assert tree.operands[0].statement == services.statement_scores[0].statement
     plain, _ = (await execute(service, matter_id, query)).document_results
-    assert not [*plain.statement_scores, *plain.node_scores, *plain.matches[0].node_scores]
+    assert not plain.statement_scores
+    assert not plain.HasField("explanation")
+    assert not plain.matches[0].HasField("explanation")
+
+
+async def test_every_match_of_a_document_can_be_had_page_by_page(service: RunningService, matter_id: str) -> None:
+    query = "{IS confidentiality clause} OR {IS termination clause}"
+    whole, other = (await execute(service, matter_id, query)).document_results
+    assert (len(whole.matches), whole.next_page_token, other.next_page_token) == (3, "", "")
+    page = (await execute(service, matter_id, query, page_size=1)).document_results[0]
+    pages = [page]
+    while page.next_page_token:
+        answer = await execute(service, matter_id, query, page_size=1, page_token=page.next_page_token)
+        assert (answer.document_count, answer.total_matches) == (1, 3)
+        [page] = answer.document_results
+        pages.append(page)
+    assert {page.document_id for page in pages} == {whole.document_id}
+    assert [page.truncated for page in pages] == [True, True, False]
+    found = [match for page in pages for match in page.matches]
+    assert [round(match.score, 3) for match in found] == [0.92, 0.875, 0.875], "the best come first"
+    assert sorted(match.start_index for match in found) == [match.start_index for match in whole.matches]
+
+
+async def test_a_stream_takes_the_token_of_a_document(service: RunningService, matter_id: str) -> None:
+    query = "{IS confidentiality clause} OR {IS termination clause}"
+    page = (await execute(service, matter_id, query, page_size=2)).document_results[0]
+    rest = pb.ExecuteIqlRequest(matter_id=matter_id, query=query, page_token=page.next_page_token)
+    steps = [step async for step in service.tools.StreamIql(pb.StreamIqlRequest(query=rest))]
+    assert [len(step.document_result.matches) for step in steps] == [1, 0]
+    assert steps[-1].summary.document_count == 1
+
+
+async def test_a_token_is_of_no_use_for_another_query(service: RunningService, matter_id: str) -> None:
+    query = "{IS confidentiality clause} OR {IS termination clause}"
+    token = (await execute(service, matter_id, query, page_size=1)).document_results[0].next_page_token
+    others: list[dict[str, Any]] = [{"min_score": 0.1}, {"comparison": pb.IQL_COMPARISON_VENDOR}, {"query": "{a}"}]
+    for other in others:
+        asked = pb.ExecuteIqlRequest(matter_id=matter_id, page_token=token, **{"query": query, **other})
+        refused = await refusal(service.tools.ExecuteIql(asked))
+        assert (refused.code, list(refused.violations)) == (grpc.StatusCode.INVALID_ARGUMENT, ["page_token"])
+    assert (await execute(service, matter_id, query, page_token=token, explain=True)).document_results[0].matches
 
 
 async def test_the_least_score_and_the_most_matches_are_the_callers(service: RunningService, matter_id: str) -> None:
     query = "{IS termination clause}"
-    answer = await execute(service, matter_id, query, max_matches=1)
+    answer = await execute(service, matter_id, query, page_size=1)
     services = answer.document_results[0]
     assert (len(services.matches), services.match_count, services.truncated) == (1, 2, True)
     assert (answer.total_matches, answer.truncated) == (2, True)
@@ -213,8 +259,8 @@ async def test_a_query_that_cannot_be_read_is_refused_in_the_contracts_words(
     found = await refused(service, matter_id, query)
     assert (found.code, found.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_IQL")
     assert found.message.startswith("Invalid IQL query syntax: At character ")
-    place = found.details["ErrorInfo"].metadata
-    assert 0 <= int(place["start"]) <= int(place["end"]) <= len(query)
+    first = found.details["IqlFaults"].errors[0]
+    assert 0 <= first.start <= first.end <= len(query)
     assert found.violations["query"].startswith("At character ")
 
 
@@ -288,13 +334,44 @@ async def test_a_query_is_parsed_without_a_model(service: RunningService, matter
     assert [statement.split(":")[0] for statement in answer.statements] == [
         "This is a termination clause", "new words",
     ]  # fmt: skip
-    assert json.loads(answer.tree_json)["type"] == "and"
     assert answer.estimated_model_calls > 0
     assert CLASSIFIER.calls == before
 
 
+async def test_a_parsed_querys_tree_says_what_each_node_is_and_where_it_stands(service: RunningService) -> None:
+    query = '{A} OR NOT {B} AND {IS clause that "é"} > {C} + {D}'
+    answer = await service.tools.ParseIql(pb.ParseIqlRequest(query=query))
+
+    def statement(text: str, start: int) -> pb.IqlNode:
+        return pb.IqlNode(type=pb.IQL_NODE_TYPE_STATEMENT, start=start, end=start + 3, statement=text)
+
+    call = pb.IqlNode(type=pb.IQL_NODE_TYPE_TEMPLATE, start=19, end=39, template="clause that", arguments=["é"])
+    call.statement = "This is a clause that é."
+    average = pb.IqlNode(type=pb.IQL_NODE_TYPE_AVERAGE, start=42, end=51)
+    average.operands.extend([statement("C", 42), statement("D", 48)])
+    compared = pb.IqlNode(type=pb.IQL_NODE_TYPE_COMPARISON, start=19, end=51, operands=[call, average])
+    compared.comparators.append(pb.IQL_COMPARATOR_GREATER)
+    inverted = pb.IqlNode(type=pb.IQL_NODE_TYPE_NOT, start=7, end=14, operands=[statement("B", 11)])
+    both = pb.IqlNode(type=pb.IQL_NODE_TYPE_AND, start=7, end=51, operands=[inverted, compared])
+    assert answer.tree == pb.IqlNode(type=pb.IQL_NODE_TYPE_OR, start=0, end=51, operands=[statement("A", 0), both])
+
+
+async def test_the_tree_of_the_deepest_query_can_be_read(service: RunningService, matter_id: str) -> None:
+    query = "NOT " * 24 + "(" + "{A} OR {A} AND (" * 7 + "{A}" + ")" * 8
+    tree = (await execute(service, matter_id, query, explain=True)).document_results[0].explanation
+    depth = 1
+    while tree.operands:
+        tree, depth = tree.operands[-1], depth + 1
+    assert depth == 24 + 14 + 1
+
+
 async def test_templates_are_listed_with_their_arguments(service: RunningService) -> None:
     templates = (await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest())).templates
+    first = await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest(page_size=20))
+    token = first.next_page_token
+    rest = await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest(page_size=20, page_token=token))
+    assert ([*first.templates, *rest.templates], rest.next_page_token) == (list(templates), "")
+    assert first.total_size == 27
     by_name = {template.name: template for template in templates}
     assert len(by_name) == len(templates) == 27
     obligating = by_name["clause obligating"]
@@ -308,7 +385,7 @@ async def test_faults_of_a_parsed_query_are_in_the_answer(service: RunningServic
     assert [(error.start, error.end) for error in answer.errors] == [(4, 21), (27, 29)]
     assert "unknown template" in answer.errors[0].message
     assert answer.errors[0].suggestions[0] == "Use the template {IS termination clause}"
-    assert (answer.tree_json, answer.canonical, list(answer.statements)) == ("", "", [])
+    assert (answer.HasField("tree"), answer.canonical, list(answer.statements)) == (False, "", [])
 
 
 async def test_faults_of_a_parsed_query_come_with_the_edits_that_mend_them(service: RunningService) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from proviso_client.v1 import matters_pb2
 from proviso_client.v1 import tools_pb2 as pb
+from proviso_client.v1.errors_pb2 import FAILURE_CAUSE_NOT_ALLOWED
 from tests.api.serving import refusal
 from tests.support.isaacus_server import KEY, IsaacusServer, isaacus_server, problem
 from tests.support.running import AGREEMENT, RunningService, running_service
@@ -51,7 +52,7 @@ async def execute(service: RunningService, matter_id: str, query: str) -> pb.Exe
 
 
 async def search(service: RunningService, matter_id: str, query: str, **fields: Any) -> pb.SearchResponse:
-    request = pb.SearchRequest(matter_id=matter_id, query=query, threshold=0.0, **fields)
+    request = pb.SearchRequest(matter_id=matter_id, query=query, min_score=0.0, **fields)
     return await service.tools.Search(request)
 
 
@@ -158,11 +159,12 @@ async def test_when_every_document_fails_so_does_the_call(
 
 async def test_a_document_that_cannot_be_embedded_says_why(service: RunningService, isaacus: IsaacusServer) -> None:
     created = await service.matters.CreateMatter(matters_pb2.CreateMatterRequest(name="Leases"))
-    isaacus.then(problem(402, "Insufficient credit error"))
+    isaacus.always("embeddings", problem(402, "Insufficient credit error"))
     await service.upload(created.matter.matter_id, "lease.md", LEASE.encode())
     watched = service.matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=created.matter.matter_id))
     last = [event async for event in watched][-1].document
     assert last.status == matters_pb2.DOCUMENT_STATUS_FAILED
+    assert last.failure_cause == FAILURE_CAUSE_NOT_ALLOWED
     assert last.failure_reason == (
         "Isaacus API error: Insufficient credit error (status 402); check the account's balance. "
         "Upload the document again to retry."

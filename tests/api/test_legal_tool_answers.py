@@ -1,13 +1,16 @@
 """Extracted answers and classified clauses stay under the size that clients accept; counts stay full."""
 
 from collections import Counter
+from dataclasses import replace
+from itertools import chain
 
-from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount
+from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount, by_turns
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import AnswerCitation, CitedAnswer, ExtractOutcome, ExtractQuery
 from proviso_service.api.convert.analysis import classify_response, extract_response
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES
 from proviso_service.matters.model import StoredChunk
+from proviso_service.paging import offset_in
 from proviso_service.reading.model import Chunk
 
 LONG = "\N{CAT FACE}" * 4_000
@@ -20,7 +23,9 @@ def some_failed(count: int) -> tuple[TargetDocument, ...]:
 def classified(*clauses: Clause, failed: int = 0) -> ClassifyOutcome:
     found = Counter(clause.clause_type for clause in clauses)
     counts = tuple(TypeCount(name, count, 1) for name, count in found.items())
-    return ClassifyOutcome(ClassifyQuery("m"), "model", clauses, counts, some_failed(failed))
+    taken = {id(clause): rank for rank, clause in enumerate(chain.from_iterable(by_turns(clauses)))}
+    ranked = tuple(replace(clause, rank=taken[id(clause)]) for clause in clauses)
+    return ClassifyOutcome(ClassifyQuery("m"), "model", ranked, counts, some_failed(failed), end=len(clauses))
 
 
 def clauses_of(clause_type: str, count: int, confidence: float, text: str = LONG) -> list[Clause]:
@@ -36,14 +41,15 @@ def extracted(citations: int, alternatives: int, failed: int = 0) -> ExtractOutc
 
 def test_few_clauses_are_all_there() -> None:
     answer = classify_response(classified(*clauses_of("Notice", 3, 0.9, "x")))
-    assert (len(answer.clauses), answer.total_found, answer.truncated) == (3, 3, False)
+    assert (len(answer.clauses), answer.total_size, answer.truncated) == (3, 3, False)
 
 
 def test_too_many_clauses_are_cut_to_the_best_of_each_type() -> None:
     sure, less_sure = clauses_of("Notice", 500, 0.9), clauses_of("Insurance", 20, 0.6)
     answer = classify_response(classified(*sure, *less_sure))
     assert MAX_ANSWER_BYTES - 20_000 < answer.ByteSize() <= MAX_ANSWER_BYTES
-    assert (answer.truncated, answer.total_found) == (True, 520)
+    assert (answer.truncated, answer.total_size) == (True, 520)
+    assert offset_in(answer.next_page_token, ()) == len(answer.clauses), "the next page begins with the first left out"
     kept = Counter(clause.clause_type for clause in answer.clauses)
     assert kept["Insurance"] == 20
     assert 100 < kept["Notice"] < 500
@@ -55,13 +61,13 @@ def test_too_many_clauses_are_cut_to_the_best_of_each_type() -> None:
 def test_very_many_failed_documents_are_cut_and_leave_room_for_the_clauses() -> None:
     answer = classify_response(classified(*clauses_of("Notice", 100, 0.9), failed=30_000))
     assert answer.ByteSize() <= MAX_ANSWER_BYTES
-    assert (answer.truncated, len(answer.clauses), answer.total_found) == (True, 100, 100)
+    assert (answer.truncated, len(answer.clauses), answer.total_size, answer.next_page_token) == (True, 100, 100, "")
     assert 10_000 < len(answer.document_errors) < 30_000
 
 
 def test_an_answer_and_its_alternatives_are_all_there() -> None:
     answer = extract_response(extracted(3, 2))
-    assert (answer.answer, answer.confidence) == ("\N{CAT FACE}" * 3, 0.9)
+    assert (answer.answer, answer.score) == ("\N{CAT FACE}" * 3, 0.9)
     assert (len(answer.citations), len(answer.alternatives), answer.truncated) == (3, 2, False)
     assert (answer.citations[0].answer_start, answer.citations[0].answer_end) == (10, 13)
 

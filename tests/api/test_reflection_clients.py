@@ -56,7 +56,7 @@ async def test_buf_lists_the_services(service: RunningService) -> None:
 async def test_buf_makes_a_matter_and_finds_it(service: RunningService) -> None:
     (made,) = await call(service, "MatterService/CreateMatter", name="Northwind")
     (listed,) = await call(service, "MatterService/ListMatters")
-    assert listed == {"matters": [made["matter"]]}
+    assert listed == {"matters": [made["matter"]], "totalSize": 1}
     assert made["matter"]["name"] == "Northwind"
 
 

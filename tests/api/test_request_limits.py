@@ -1,18 +1,20 @@
-"""The limits of the request models are those that the contract's field comments state."""
+"""The limits of the request models are those that the contract's field comments and annotations state."""
+
+from collections.abc import Iterator
 
 import pytest
 from google.protobuf.message import Message
 
 from proviso_client.v1.tools_pb2 import GetDocumentTextRequest
-from proviso_service.api import catalog, chat, matters, request_models, sessions, tools
+from proviso_service.api import catalog, chat, maintenance, matters, request_models, sessions, tools
 from proviso_service.api.request_models import RequestLimits, RequestModel, parse
 from proviso_service.errors import InvalidRequest
 from proviso_service.turns import TurnConfig
-from tests.api.contract import Limit, mentions, stated_limits
+from tests.api.contract import INT32_MAX, NO_VALUE, Limit, annotations, mentions, stated_limits
 
 MODELS: dict[str, type[RequestModel]] = {
     model.proto.DESCRIPTOR.name: model
-    for module in (catalog, chat, matters, request_models, sessions, tools)
+    for module in (catalog, chat, maintenance, matters, request_models, sessions, tools)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, RequestModel) and "proto" in vars(model)
 }
@@ -21,7 +23,6 @@ WIDEST = RequestLimits(
     TurnConfig(max_turns=100, max_tool_calls=100, max_context_chars=1_000_000),
     chat_models=(LONGEST_NAME,),
 )
-INT32_MAX = 2**31 - 1
 
 UUID = "25e70284-6124-4a2b-9c89-0123456789ab"
 ITEMS: dict[str, object] = {
@@ -35,6 +36,12 @@ FORMATTED = {"document_id": UUID, "matter_id": UUID, "sha256": "0a" * 32}
 
 IN_WORDS = {"MatterContext"}
 """Messages whose malformed ids are answered in words, so that any text will do."""
+
+UNTOLD = {"image_urls", "selected_assets", "model"}
+"""Fields whose texts are checked in a way that no annotation tells."""
+
+EITHER_OR = {"GetDocumentTextRequest"}
+"""Messages that need one of two fields."""
 
 OVER = [limit for limit in stated_limits() if limit.high < INT32_MAX]
 UNDER = [limit for limit in stated_limits() if limit.low > 0 or not limit.unit]
@@ -66,8 +73,49 @@ def with_size(limit: Limit, size: int) -> Message:
     return message
 
 
+def samples(name: str) -> Iterator[tuple[str, object, Message]]:
+    """Messages with one field set to one value, for every field with a text or an enum value."""
+    for field in MODELS[name].proto.DESCRIPTOR.fields:
+        texts = (
+            ("", "x", UUID, UUID.upper(), "documentation", "0a" * 32) if field.cpp_type == field.CPPTYPE_STRING else ()
+        )
+        values = (
+            (*(field.enum_type.values_by_number if field.enum_type else ()), NO_VALUE) if field.enum_type else texts
+        )
+        for value in values if field.name not in UNTOLD else ():
+            message = MODELS[name].proto()
+            if isinstance(message, GetDocumentTextRequest) and field.name != "filename":
+                message.filename = "a.md"
+            if field.is_repeated:
+                getattr(message, field.name).append(value)
+            else:
+                setattr(message, field.name, value)
+            yield field.name, value, message
+
+
 def test_every_mention_of_limits_is_read() -> None:
     assert len(stated_limits()) == mentions() > 50
+
+
+def test_every_stated_limit_is_annotated_and_the_other_way_round() -> None:
+    annotated = {annotation.limit(*field) for field, annotation in annotations().items()}
+    assert annotated - {None} == set(stated_limits())
+
+
+@pytest.mark.parametrize("name", sorted(MODELS.keys() - EITHER_OR))
+def test_what_must_be_set_is_annotated(name: str) -> None:
+    required = {
+        field for (message, field), annotation in annotations().items() if message == name and annotation.required
+    }
+    assert violated_fields(MODELS[name].proto()) == required
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_the_annotations_allow_the_ids_and_values_that_the_service_allows(name: str) -> None:
+    for field, value, message in samples(name):
+        annotation = annotations().get((name, field))
+        refused = any(violated.split("[")[0] == field for violated in violated_fields(message))
+        assert refused == (annotation is not None and annotation.refuses(value)), (field, value)
 
 
 def test_every_request_message_has_a_model() -> None:

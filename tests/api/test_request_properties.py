@@ -26,17 +26,16 @@ chat_requests = st.builds(
     image_urls=st.lists(TEXTS, max_size=7),
     document_context=st.lists(st.builds(context_pb2.DocumentContext, filename=TEXTS, type=TEXTS), max_size=3),
     session_id=TEXTS,
-    history=st.lists(st.builds(chat_pb2.HistoryMessage, role=NUMBERS, content=TEXTS), max_size=3),
     request_id=TEXTS,
     on_disconnect=NUMBERS,
-    options=st.none() | st.builds(chat_pb2.ChatOptions, model=TEXTS, max_turns=st.none() | NUMBERS),
+    options=st.none() | st.builds(chat_pb2.ChatOptions, model=TEXTS, max_turns=NUMBERS),
 )
 searches = st.builds(
     tools_pb2.SearchRequest,
     matter_id=TEXTS,
     query=TEXTS,
-    max_results=NUMBERS,
-    threshold=st.none() | st.floats(),
+    page_size=NUMBERS,
+    min_score=st.none() | st.floats(),
     document_ids=st.lists(TEXTS, max_size=3),
 )
 
@@ -57,7 +56,6 @@ def test_an_accepted_chat_request_keeps_the_rules(message: chat_pb2.ChatRequest)
     parsed = accepted(ChatRequestModel, message)
     if isinstance(parsed, ChatRequestModel):
         request = parsed.to_domain()
-        assert not (request.session_id and request.history)
         assert all(url.startswith("https://") for url in request.image_urls)
         assert (request.options.max_turns or 1) <= LIMITS.turns.max_turns
         assert request.message == message.message
@@ -70,7 +68,7 @@ def test_an_accepted_search_keeps_the_rules(message: tools_pb2.SearchRequest) ->
         query = parsed.to_domain()
         assert query.matter_id == UUID
         assert set(query.document_ids) <= {UUID}
-        assert 1 <= query.max_results <= 20
+        assert 1 <= query.max_results <= 50
         assert 0 <= query.threshold <= 1
 
 

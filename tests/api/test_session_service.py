@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
+from google.protobuf import field_mask_pb2
 
 from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso_client.v1 import sessions_pb2 as pb
@@ -80,7 +81,39 @@ async def test_sessions_are_listed_by_page_newest_first(tmp_path: Path) -> None:
     assert [s.session_id for s in first.sessions] == ["s3", "s2"]
     assert [s.session_id for s in last.sessions] == ["s1"]
     assert not last.next_page_token
+    assert (first.total_size, last.total_size) == (3, 3)
     assert refused.violations.keys() == {"page_token"}
+
+
+async def test_a_session_has_the_title_and_notes_that_it_was_given(tmp_path: Path) -> None:
+    async with conversations(tmp_path, catalog=holding(an_item(SEARCH))) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        made = (await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1", user_id="ann"))).session
+        titled = pb.Session(session_id="s1", title="Rent", notes="Ask Kim", message_count=7)
+        await sessions.UpdateSession(pb.UpdateSessionRequest(session=titled, user_id="ann"))
+        mask = field_mask_pb2.FieldMask(paths=["title"])
+        untitled = pb.UpdateSessionRequest(session=pb.Session(session_id="s1"), update_mask=mask, user_id="ann")
+        changed = (await sessions.UpdateSession(untitled)).session
+        foreign = pb.UpdateSessionRequest(session=titled, user_id="ben")
+        refused = await refusal(sessions.UpdateSession(foreign))
+        (listed,) = (await sessions.ListSessions(pb.ListSessionsRequest(user_id="ann"))).sessions
+    assert (made.title, made.notes) == ("", "")
+    assert (changed.title, changed.notes, changed.message_count) == ("", "Ask Kim", 0)
+    assert changed.update_time.ToDatetime() > made.update_time.ToDatetime()
+    assert listed == changed
+    assert refused.reason == "SESSION_NOT_FOUND"
+
+
+async def test_a_field_of_a_session_that_cannot_be_changed_is_named(tmp_path: Path) -> None:
+    async with conversations(tmp_path) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        mask = field_mask_pb2.FieldMask(paths=["title", "items", "colour"])
+        request = pb.UpdateSessionRequest(session=pb.Session(session_id="s1"), update_mask=mask)
+        refused = await refusal(sessions.UpdateSession(request))
+        empty = await refusal(sessions.UpdateSession(pb.UpdateSessionRequest()))
+    assert refused.code is grpc.StatusCode.INVALID_ARGUMENT
+    assert all(f"'{path}' is not a field that can be changed" in refused.message for path in ("items", "colour"))
+    assert empty.violations == {"session": "must be set"}
 
 
 async def test_a_deleted_session_is_gone(tmp_path: Path) -> None:
@@ -110,7 +143,7 @@ async def test_messages_are_listed_oldest_first(tmp_path: Path) -> None:
     async with conversations(tmp_path, remembers("one", "two")) as domain, served(domain) as server:
         await ChatServiceStub(server.channel).Invoke(chat_pb2.ChatRequest(message="Hello", session_id="s1"))
         listed = await SessionServiceStub(server.channel).ListMessages(pb.ListMessagesRequest(session_id="s1"))
-    assert [message.content for message in listed.messages] == ["one", "two"]
+    assert ([message.content for message in listed.messages], listed.total_size) == (["one", "two"], 2)
     assert all(m.message_id and m.turn_id and m.HasField("create_time") for m in listed.messages)
     assert {m.role for m in listed.messages} == {pb.MESSAGE_ROLE_USER}
 

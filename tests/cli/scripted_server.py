@@ -41,16 +41,19 @@ def run_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 
 @dataclass
 class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
-    """Sends `events`; the n-th stream is cut after `cuts[n]` of them. Remembers what was asked. Before a tool_start the
-    stream waits for `decisions_wanted` decisions; one on a call of `calls_not_waiting` is refused. The first `busy`
-    messages are refused: the session runs the turn already. A server that is `silent` sends the first event of a turn
-    and then nothing, in every stream, while it keeps the streams open."""
+    """Sends `events`, but `turns` to the first messages; the n-th stream is cut after `cuts[n]` of them. Remembers what
+    was asked. Before a tool_start the stream waits for `decisions_wanted` decisions; one on a call of
+    `calls_not_waiting` is refused. The first `busy` messages are refused because the session runs the turn already, the
+    first `refused` ones because they are too long. A server that is `silent` sends the first event of a turn and then
+    nothing, in every stream, while it keeps the streams open."""
 
     events: Sequence[chat_pb2.AgentEvent] = ()
+    turns: list[Sequence[chat_pb2.AgentEvent]] = field(default_factory=list)
     cuts: list[int] = field(default_factory=list)
     requests: list[chat_pb2.ChatRequest] = field(default_factory=list)
     resumes: list[int] = field(default_factory=list)
     busy: int = 0
+    refused: int = 0
     silent: bool = False
     expired: bool = False
     wait_for_cancel: bool = False
@@ -65,6 +68,11 @@ class ScriptedChat(chat_pb2_grpc.ChatServiceServicer):
         if self.busy:
             self.busy -= 1
             abort(context, grpc.StatusCode.ABORTED, "SESSION_BUSY", "The session runs a turn", turn_id=TURN_ID)
+        if self.refused:
+            self.refused -= 1
+            abort(context, grpc.StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", "message: is too long")
+        if self.turns:
+            self.events = self.turns.pop(0)
         yield from self._send(0, context)
 
     def ResumeChat(

@@ -21,6 +21,7 @@ class ScriptedSessions(sessions_pb2_grpc.SessionServiceServicer):
     previews: list[sessions_pb2.PreviewRequestContextRequest] = field(default_factory=list)
     rebuilt: sessions_pb2.RebuildRequestResponse = field(default_factory=sessions_pb2.RebuildRequestResponse)
     rebuilds: list[str] = field(default_factory=list)
+    rated: list[sessions_pb2.RateAnswerRequest] = field(default_factory=list)
 
     def CreateSession(
         self, request: sessions_pb2.CreateSessionRequest, context: grpc.ServicerContext
@@ -29,6 +30,27 @@ class ScriptedSessions(sessions_pb2_grpc.SessionServiceServicer):
             abort(context, grpc.StatusCode.ALREADY_EXISTS, "SESSION_EXISTS", "There is one")
         self.sessions[request.session_id] = sessions_pb2.Session(session_id=request.session_id)
         return sessions_pb2.CreateSessionResponse(session=self.sessions[request.session_id])
+
+    def ContinueSession(
+        self, request: sessions_pb2.ContinueSessionRequest, context: grpc.ServicerContext
+    ) -> sessions_pb2.ContinueSessionResponse:
+        before = self._session(request.session_id, context)
+        made = sessions_pb2.Session(session_id=request.new_session_id, items=before.items, message_count=4)
+        self.sessions[request.new_session_id] = made
+        return sessions_pb2.ContinueSessionResponse(session=made)
+
+    def UpdateSession(
+        self, request: sessions_pb2.UpdateSessionRequest, context: grpc.ServicerContext
+    ) -> sessions_pb2.UpdateSessionResponse:
+        session = self._session(request.session.session_id, context)
+        session.title = request.session.title
+        return sessions_pb2.UpdateSessionResponse(session=session)
+
+    def RateAnswer(
+        self, request: sessions_pb2.RateAnswerRequest, context: grpc.ServicerContext
+    ) -> sessions_pb2.RateAnswerResponse:
+        self.rated.append(request)
+        return sessions_pb2.RateAnswerResponse()
 
     def AddContextItem(
         self, request: sessions_pb2.AddContextItemRequest, context: grpc.ServicerContext

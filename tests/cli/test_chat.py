@@ -94,6 +94,15 @@ def test_other_endings_fail_and_say_why(proviso: Proviso, server: ScriptedServer
     assert ended.out == "Sorry.\n  Ended: LLM_ERROR; sending it again may help\n"
 
 
+@pytest.mark.parametrize(("flags", "release"), [((), "UNSPECIFIED"), (("--raw",), "RAW")])
+def test_text_is_sent_once_checked_unless_raw_text_is_asked_for(
+    proviso: Proviso, server: ScriptedServer, flags: tuple[str, ...], release: str
+) -> None:
+    server.chat.events = turn(start(), final("Yes."))
+    assert ask(proviso, server, *flags).exit_code == 0
+    assert server.chat.requests[0].options.text_release == chat_pb2.TextRelease.Value(f"TEXT_RELEASE_{release}")
+
+
 def test_json_is_one_line_for_each_event(proviso: Proviso, server: ScriptedServer) -> None:
     server.chat.events = turn(start(), token("Grün"), final("Grün"))
     ended = ask(proviso, server, "--json")

@@ -131,7 +131,11 @@ async def test_a_rebuild_names_an_item_that_has_changed_since(tmp_path: Path, mo
 async def test_a_chat_that_comes_back_shows_the_call_that_waits_and_then_sends_its_message(
     tmp_path: Path, models_dir: Path
 ) -> None:
-    waiting, first, second = calls(Call("list_matter_documents")), text("You have none."), text("You are welcome.")
+    waiting, first, second = (
+        calls(Call("list_matter_documents")),
+        text("There are no documents."),
+        text("You are welcome."),
+    )
     with needing_approval("list_matter_documents"):
         async with running_service(tmp_path / "data", models_dir, waiting, first, second) as service:
             matter_id = await service.create_matter()
@@ -147,7 +151,7 @@ async def test_a_chat_that_comes_back_shows_the_call_that_waits_and_then_sends_i
             listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s-4"))
     assert b"This session is still answering an earlier message. Yours is sent after it." in shown
     assert b"proviso:list_matter_documents" in shown
-    assert rest.index(b"You have none.") < rest.index(b"You are welcome.")
+    assert rest.index(b"There are no documents.") < rest.index(b"You are welcome.")
     assert [message.content for message in listed.messages if message.role == sessions_pb2.MESSAGE_ROLE_USER] == [
         "What is there?",
         "Thank you",

@@ -83,6 +83,21 @@ def test_a_new_session_has_no_answer_and_no_messages(talk: Talk) -> None:
     )
 
 
+def test_a_session_is_renamed_and_its_last_answer_rated(server: ScriptedServer, talk: Talk) -> None:
+    server.sessions.pages = [[answer("One.", "t-1")], [answer("Two.", "t-2")]]
+    ended = talk("/rename Rent", "/rate down The date is missing", "/rate up")
+    assert shown(ended).splitlines() == [
+        "The title of the session is: Rent",
+        "Thank you. The last answer is rated: down",
+        "Thank you. The last answer is rated: up",
+    ]
+    assert server.sessions.sessions["s-1"].title == "Rent"
+    assert [(one.turn_id, one.rating, one.text) for one in server.sessions.rated] == [
+        ("t-2", sessions_pb2.RATING_DOWN, "The date is missing"),
+        ("t-2", sessions_pb2.RATING_UP, ""),
+    ]
+
+
 def test_items_are_added_and_removed_before_the_first_message(server: ScriptedServer, talk: Talk) -> None:
     ended = talk('/add rule "Plain English"', "/add tool time:now", "/remove rule Plain English", session="")
     (session,) = server.sessions.sessions.values()

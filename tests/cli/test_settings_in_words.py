@@ -23,7 +23,11 @@ VARIABLES = [
     ("proviso_server", "50051", GROUP),
     ("PROVISO_IMAGES__ALLOWED_HOSTS", "example.com", LIST),
     ("PROVISO_IMAGES__ALLOWED_HOSTS", '"example.com"', f"{LIST}, not 'example.com'"),
-    ("PROVISO_IMAGES__ALLOWED_HOSTS", '["A b"]', "must be names of hosts in lower case, as in example.com"),
+    (
+        "PROVISO_IMAGES__ALLOWED_HOSTS",
+        '["A b"]',
+        "must be hosts in lower case, as in example.com, example.com:8443 or http://10.0.0.7:9000",
+    ),
     ("OPENAI_BASE_URL", "nowhere", ADDRESS),
     ("OPENAI_BASE_URL", "http://[", ADDRESS),
     ("OPENAI_BASE_URL", "ftp://me:secret@x", ADDRESS),

@@ -111,6 +111,20 @@ def test_retry_hint_says_when() -> None:
     assert steps == [Write("Busy."), Note("Ended: RATE_LIMITED; sending it again can help after 12 s")]
 
 
+def test_what_helps_only_later_is_said_too() -> None:
+    steps = told(
+        final(
+            "The budget is used up.",
+            exit_reason=turns_pb2.EXIT_REASON_LLM_ERROR,
+            exit_cause=turns_pb2.EXIT_CAUSE_OVER_BUDGET,
+            retryable=chat_pb2.RETRYABLE_NO,
+            retry_after=duration_pb2.Duration(seconds=3_599, nanos=1),
+        )
+    )
+    ending = "Ended: LLM_ERROR (OVER_BUDGET); sending it again does not help; it may after 3,600 s"
+    assert steps[-1] == Note(ending)
+
+
 def test_citations_are_footnotes_by_number() -> None:
     state = chat_pb2.FinalState(
         citations=[
@@ -140,6 +154,48 @@ def test_citations_follow_the_answer() -> None:
     )
     steps = told(token("Answer [1]."), cited)
     assert steps == [Write("Answer [1]."), Footnote("[1] a.md: \u201cq\u201d  cite:d@0-1")]
+
+
+def test_sources_that_are_no_documents_are_footnotes_too() -> None:
+    tool, reference, asset = (
+        chat_pb2.CITATION_KIND_TOOL_CALL,
+        chat_pb2.CITATION_KIND_REFERENCE,
+        chat_pb2.CITATION_KIND_ASSET,
+    )
+    state = chat_pb2.FinalState(
+        citations=[
+            chat_pb2.Citation(kind=reference, name="House style", quote="in plain English"),
+            chat_pb2.Citation(kind=asset, filename="https://a.example/plan.png"),
+            chat_pb2.Citation(number=1, kind=tool, name="get_time", server_name="time", quote="12:00"),
+            chat_pb2.Citation(kind=reference, name="House style", quote="no Latin"),
+        ]
+    )
+    assert citation_lines(state) == [
+        "[1] time:get_time: \u201c12:00\u201d",
+        "• Reference House style: \u201cin plain English\u201d  (and 1 more)",
+        "• https://a.example/plan.png",
+    ]
+
+
+def test_an_answer_says_what_was_left_out_of_it() -> None:
+    assert told(final("One. […]", omitted_sentences=1)) == [
+        Write("One. […]"),
+        Note("1 sentence was left out, because no source holds what the model wrote there"),
+    ]
+    assert told(final("One. […]", omitted_sentences=2, message_truncated=True))[1:] == [
+        Note("2 sentences were left out, because no source holds what the model wrote there"),
+        Note("The end of the answer was left out: it is longer than the service sends"),
+    ]
+
+
+def test_an_ending_names_its_cause() -> None:
+    blocked = final(
+        "The provider's rules of safety forbid an answer.",
+        exit_reason=turns_pb2.EXIT_REASON_LLM_GENERATION_FAILURE,
+        exit_cause=turns_pb2.EXIT_CAUSE_BLOCKED,
+        retryable=chat_pb2.RETRYABLE_NO,
+    )
+    assert told(blocked)[-1] == Note("Ended: LLM_GENERATION_FAILURE (BLOCKED); sending it again does not help")
 
 
 def test_control_characters_of_a_document_do_not_reach_the_terminal() -> None:

@@ -20,7 +20,8 @@ from tests.support.scripted_model import Call, ScriptedChatModel, calls, text
 
 ROUNDS = 50
 PACE_S = 0.0005
-WORDS = tuple(f"{word} " for word in ("we", "supply", "all", "the", "goods", "within", "agreed", "terms") * 6)
+WORDS = tuple(f"Hello {word}.\n" for word in ("we", "supply", "all", "the", "goods", "within", "agreed", "terms") * 6)
+"""Each is a sentence that needs no source, so that it is sent at once."""
 LIST = Call("list_matter_documents")
 OWN_CONNECTION = [("grpc.use_local_subchannel_pool", 1)]
 """Without it a client may be given the connection of one that was closed just before."""
@@ -72,3 +73,19 @@ async def test_every_event_arrives_once_and_in_order_in_fifty_turns_that_are_cut
                 await ask()
         assert proxy.cuts_made >= ROUNDS
     assert len(model.payloads) == 2 * (ROUNDS + 1), "no turn was begun twice"
+
+
+async def test_a_matter_and_a_session_are_made_once_however_often_the_answer_is_lost(
+    connect: Connect, tmp_path: Path, models_dir: Path
+) -> None:
+    async with running_service(tmp_path / "data", models_dir) as service, cutting_proxy(service.app.port) as proxy:
+        for cut in range(20, 200, 20):
+            proxy.cut_after([cut, cut + 40])
+            async with connect(proxy.target, retries=QUICK, options=OWN_CONNECTION) as client:
+                await client.matters.create("Lease")
+                await client.sessions.create(f"after {cut}")
+        cuts_made = proxy.cuts_made
+        async with connect(proxy.target, options=OWN_CONNECTION) as client:
+            made = [matter async for matter in client.matters.list()]
+    assert cuts_made > 9
+    assert len(made) == 9

@@ -10,6 +10,7 @@ from proviso_client.errors import DocumentsFailed, InvalidRequest, NotFound
 from proviso_client.v1 import matters_pb2
 from tests.support.client_kinds import Connect
 from tests.support.cutting_proxy import cutting_proxy
+from tests.support.pdf_files import drawn, lines
 from tests.support.stage import Stage
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -46,6 +47,20 @@ async def test_a_file_of_twenty_megabytes_is_uploaded_from_disk(
     assert steps[-1] == (size, size)
     assert len(steps) > 50
     assert [sent for sent, _ in steps] == sorted(sent for sent, _ in steps)
+
+
+async def test_the_original_and_the_words_of_its_pages_are_read(connect: Connect, staged: Stage) -> None:
+    content = drawn(lines("The rent is due."))
+    async with connect(staged.target) as client:
+        matter = await client.matters.create("Originals")
+        document = (await client.documents.upload(matter.matter_id, content, filename="rent.pdf")).document
+        await client.documents.wait_until_ready(matter.matter_id)
+        place = (matter.matter_id, document.document_id)
+        messages = [message async for message in client.documents.content(*place, offset=5, length=3)]
+        page = await client.documents.page(*place, 1, start=4, end=11)
+    assert messages[0].header.sha256 == document.sha256
+    assert b"".join(message.data for message in messages) == content[5:8]
+    assert [(word.start, word.end) for word in page.words] == [(4, 8), (9, 11)]
 
 
 async def test_bytes_paths_and_open_files_are_the_same_document(

@@ -89,15 +89,18 @@ def test_an_event_of_a_kind_from_a_later_contract_counts_but_is_no_step() -> Non
 
 
 def test_the_turn_is_started_until_its_id_is_known_and_then_resumed() -> None:
-    request = pb.ChatRequest(message="Hi", request_id="r")
+    leave_out = pb.LeaveOut(history=True)
+    request = pb.ChatRequest(message="Hi", request_id="r", options=pb.ChatOptions(leave_out=leave_out))
     reading = Reading(request, user_id="ada")
     reading.learn((("content-type", "application/grpc"),))
     assert reading.next_request() is request
     reading.learn((("proviso-turn-id", TURN),))
-    assert reading.next_request() == pb.ResumeChatRequest(turn_id=TURN, after_sequence=0, user_id="ada")
+    resumed = pb.ResumeChatRequest(turn_id=TURN, user_id="ada", leave_out=leave_out)
+    assert reading.next_request() == resumed
     reading.take(started())
     reading.take(token(4, "We supply", 2))
-    assert reading.next_request() == pb.ResumeChatRequest(turn_id=TURN, after_sequence=4, user_id="ada")
+    resumed.after_sequence = 4
+    assert reading.next_request() == resumed
 
 
 @pytest.mark.parametrize(("last", "missed"), [(5, True), (3, False)])
@@ -109,3 +112,20 @@ def test_the_stored_end_of_a_turn_says_whether_events_are_missing(last: int, mis
     stored = pb.GetTurnResponse(turn_id=TURN, last_sequence=last, final_state=final)
     assert reading.take_stored(stored) == final
     assert (reading.text, reading.sequence, reading.events_missed) == ("We supply goods.", last, missed)
+
+
+@pytest.mark.parametrize(("last", "missed"), [(5, True), (3, False), (2, False)])
+def test_a_stored_end_that_the_stream_sends_is_taken_once_whatever_was_read_before(last: int, missed: bool) -> None:
+    reading = Reading(pb.ChatRequest(message="Hi"))
+    reading.take(started())
+    reading.take(token(2, "We "))
+    stored = event(last, final_state=pb.FinalState(message="We supply goods."))
+    assert reading.take(stored) == stored.final_state
+    assert (reading.text, reading.sequence, reading.events_missed) == ("We supply goods.", last, missed)
+    assert reading.take(stored) is None
+
+
+def test_the_stored_end_may_be_all_that_is_sent_of_a_turn() -> None:
+    reading = Reading(pb.ChatRequest(message="Hi", request_id="r"))
+    reading.take(event(9, final_state=pb.FinalState(message="We supply goods.")))
+    assert (reading.turn_id, reading.text, reading.events_missed) == (TURN, "We supply goods.", True)

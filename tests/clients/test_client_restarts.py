@@ -77,12 +77,12 @@ async def test_a_turn_that_waits_for_a_decision_is_read_on_after_a_restart(
                 events = await events_until(turn, ApprovalRequired)
                 reading = asyncio.create_task(events_until(turn))
             assert not reading.done()
-            async with running_service(tmp_path, models_dir, text("Nothing yet.")) as restarted:
+            async with running_service(tmp_path, models_dir, text("You are welcome.")) as restarted:
                 proxy.service_port = restarted.app.port
                 await client.approve(turn.turn_id, events[-1].approval_required.call_id)
                 events += await reading
     final = final_of(events)
     assert final == turn.final
-    assert (final.exit_reason, final.message) == (turns_pb2.EXIT_REASON_COMPLETED, "Nothing yet.")
+    assert (final.exit_reason, final.message) == (turns_pb2.EXIT_REASON_COMPLETED, "You are welcome.")
     assert final.tool_call_records[0].decision == turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE
     assert not turn.events_missed

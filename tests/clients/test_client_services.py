@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from proviso_client.errors import AlreadyExists, InvalidIql, NotFound
-from proviso_client.v1 import catalog_pb2, context_pb2, tools_pb2
+from proviso_client.v1 import catalog_pb2, context_pb2, sessions_pb2, tools_pb2
 from tests.support.client_kinds import Connect
 from tests.support.stage import Stage
 
@@ -21,6 +21,50 @@ async def test_sessions_are_made_listed_and_deleted(connect: Connect, staged: St
         await client.sessions.delete("b")
         with pytest.raises(NotFound):
             await client.sessions.get("b")
+
+
+async def test_a_session_goes_on_from_another_with_its_last_answers(connect: Connect, staged: Stage) -> None:
+    async with connect(staged.target, user_id=f"user-{uuid4()}") as client:
+        question = f"What about {uuid4()}?"
+        _, go_on = staged.held(question)
+        go_on.set()
+        await client.chat(question, session_id="old", matter_id=staged.matter_id).result()
+        made = await client.sessions.continue_from("old", "new")
+        assert (made.session_id, made.message_count) == ("new", 2)
+        assert made.matter_context.matter_id == staged.matter_id
+        assert (await client.sessions.continue_from("old")).session_id not in ("", "old", "new")
+        with pytest.raises(AlreadyExists):
+            await client.sessions.continue_from("old", "new")
+        with pytest.raises(NotFound):
+            await client.sessions.continue_from("never made")
+
+
+async def test_a_matter_and_a_session_are_renamed(connect: Connect, staged: Stage) -> None:
+    async with connect(staged.target, user_id=f"user-{uuid4()}") as client:
+        matter = await client.matters.create("Lease")
+        await client.matters.update(matter.matter_id, name="Sale", notes="Due in May")
+        assert (await client.matters.update(matter.matter_id, notes="")).notes == ""
+        assert (await client.matters.get(matter.matter_id)).name == "Sale"
+        await client.sessions.create("s")
+        assert (await client.sessions.update("s", title="Rent")).title == "Rent"
+        with pytest.raises(NotFound):
+            await client.sessions.update("never made", title="Rent")
+
+
+async def test_an_answer_is_rated_and_operators_see_it(connect: Connect, staged: Stage) -> None:
+    async with connect(staged.target, user_id=f"user-{uuid4()}") as client:
+        question = f"What about {uuid4()}?"
+        _, go_on = staged.held(question)
+        go_on.set()
+        turn = client.chat(question, session_id="s", matter_id=staged.matter_id)
+        await turn.result()
+        rating = await client.sessions.rate(turn.turn_id, "down", reason="incomplete", text="No date")
+        assert rating.reason == sessions_pb2.RATING_REASON_INCOMPLETE
+        assert [message.rating async for message in client.sessions.messages("s")][1] == rating
+        listed = {rated.turn_id: rated.rating async for rated in client.ratings("down", page_size=1)}
+        assert listed[turn.turn_id] == rating
+        assert turn.turn_id not in {rated.turn_id async for rated in client.ratings("up")}
+        assert await client.sessions.rate(turn.turn_id, "unspecified") == sessions_pb2.AnswerRating()
 
 
 async def test_items_come_into_a_session_and_leave_it(connect: Connect, staged: Stage) -> None:
@@ -64,13 +108,13 @@ async def test_the_catalog_is_read_and_reloaded(connect: Connect, staged: Stage)
 async def test_the_tools_answer_about_a_matter(connect: Connect, staged: Stage) -> None:
     matter_id = staged.matter_id
     async with connect(staged.target) as client:
-        found = await client.tools.search(matter_id, "governing law", max_results=1)
+        found = await client.tools.search(matter_id, "governing law", page_size=1)
         assert "Oregon" in found.results[0].chunk_text
         assert (await client.tools.extract(matter_id, "Which law governs the agreement?")).question
         assert (await client.tools.classify(matter_id, clause_types=["governing law"])).clause_types_searched
         listed = await client.tools.list_documents(matter_id)
         assert [document.filename for document in listed.documents] == ["agreement.md"]
-        part = await client.tools.document_text(matter_id, filename="agreement.md", max_length=10)
+        part = await client.tools.document_text(matter_id, filename="agreement.md", max_chars=10)
         assert len(part.text) == 10
         assert (await client.tools.documentation("annual leave")).output
 
@@ -86,7 +130,9 @@ async def test_iql_is_run_streamed_and_parsed(connect: Connect, staged: Stage) -
         assert "termination clause" in {template.name for template in await client.tools.iql_templates()}
         with pytest.raises(InvalidIql) as raised:
             await client.tools.execute_iql(staged.matter_id, "{one} AND")
-        assert 0 <= raised.value.start <= raised.value.end <= len("{one} AND")
+        (fault,) = raised.value.faults
+        assert (fault.start, fault.end) == (9, 9)
+        assert fault.message.startswith("missing statement")
         assert raised.value.violations
         with pytest.raises(InvalidIql):
             _ = [part async for part in client.tools.stream_iql(staged.matter_id, "{one} AND")]

@@ -97,13 +97,13 @@ async def test_the_text_is_without_what_was_discarded(connect: Connect, staged: 
 async def test_an_answer_from_the_cache_is_text_though_no_token_came(
     connect: Connect, staged: Stage, question: str
 ) -> None:
-    staged.play(question, text("We supply goods."))
+    staged.play(question, text("You are welcome\n"))
     async with connect(staged.target) as client:
         await client.chat(question, matter_id=staged.matter_id).result()
         turn = client.chat(question, matter_id=staged.matter_id)
         steps = [step async for step in turn]
     assert [type(step) for step in steps] == [TurnStart, FinalState]
-    assert turn.text == "We supply goods."
+    assert turn.text == "You are welcome\n"
 
 
 async def test_a_deadline_ends_the_reading_and_the_turn_can_be_taken_up(
@@ -116,7 +116,7 @@ async def test_a_deadline_ends_the_reading_and_the_turn_can_be_taken_up(
             turn = client.chat(question, matter_id=staged.matter_id, request_id=request_id, timeout_s=timeout_s)
             with pytest.raises(DeadlineExceeded) as raised:
                 await turn.result()
-            if turn.text == "We supply goods.":
+            if turn.text == "You are welcome\n":
                 break
         assert isinstance(raised.value, TimeoutError)
         assert isinstance(raised.value.__cause__, grpc.RpcError)
@@ -124,7 +124,7 @@ async def test_a_deadline_ends_the_reading_and_the_turn_can_be_taken_up(
         rest = client.resume(turn.turn_id, turn.sequence)
         steps = [step async for step in rest]
         assert not any(isinstance(step, Token | TurnStart) for step in steps)
-        assert rest.text == "We supply goods."
+        assert rest.text == "You are welcome\n"
 
 
 async def test_cancel_ends_the_turn_in_a_final_state(connect: Connect, staged: Stage, question: str) -> None:
@@ -176,12 +176,12 @@ async def test_a_step_that_is_waited_for_in_vain_comes_later(staged: Stage, ques
     _, go_on = staged.held(question)
     async with AsyncClient(staged.target) as client:
         turn = client.chat(question, matter_id=staged.matter_id)
-        while turn.text != "We supply goods.":
+        while turn.text != "You are welcome\n":
             await anext(turn)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(anext(turn), 0.05)
         go_on.set()
-        assert (await turn.result()).message == turn.text == "We supply goods."
+        assert (await turn.result()).message == turn.text == "You are welcome\n"
 
 
 async def test_a_connection_whose_other_end_vanishes_without_a_word_is_replaced(
@@ -193,7 +193,7 @@ async def test_a_connection_whose_other_end_vanishes_without_a_word_is_replaced(
         await events_until(turn, Token)
         proxy.hush()
         go_on.set()
-        assert (await turn.result()).message == turn.text == "We supply goods."
+        assert (await turn.result()).message == turn.text == "You are welcome\n"
 
 
 async def test_a_busy_session_names_the_turn_to_attach_to(connect: Connect, staged: Stage, question: str) -> None:
@@ -213,7 +213,7 @@ async def test_a_busy_session_names_the_turn_to_attach_to(connect: Connect, stag
 async def test_an_invalid_request_has_every_violation(connect: Connect, staged: Stage) -> None:
     async with connect(staged.target) as client:
         with pytest.raises(InvalidRequest) as raised:
-            await client.chat("Hi", session_id="s" * 129, image_urls=["http://example.com/a.png"]).result()
+            await client.chat("Hi", session_id="s" * 129, image_urls=["ftp://example.com/a.png"]).result()
     error = raised.value
     assert {violation.field for violation in error.violations} == {"session_id", "image_urls[0]"}
     assert all(violation.description for violation in error.violations)

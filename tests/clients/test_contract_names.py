@@ -18,7 +18,7 @@ TYPESCRIPT = ROOT / "clients" / "typescript" / "src"
 BUF = Path(sys.executable).parent / "buf"
 IMAGE = ROOT / "protos" / "contract.binpb"
 
-SHARED_TYPES = {"google.protobuf.Timestamp", "google.protobuf.Duration"}
+SHARED_TYPES = {"google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"}
 JAVASCRIPT_WORDS = {"case", "constructor", "default", "delete", "export", "function", "new", "prototype", "this", "var"}
 GO_METHODS = {"descriptor", "reset", "string"}
 TURN_ID = "string turn_id = 1;"
@@ -28,7 +28,7 @@ TURN_ID = "string turn_id = 1;"
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[FileDescriptorProto]:
     """The compiled files of the package proviso.v1."""
     image = tmp_path_factory.mktemp("contract") / "image.binpb"
-    subprocess.run([BUF, "build", "-o", image], cwd=ROOT, check=True, timeout=60)
+    subprocess.run([BUF, "build", "protos", "-o", image], cwd=ROOT, check=True, timeout=60)
     return [file for file in FileDescriptorSet.FromString(image.read_bytes()).file if file.package == "proviso.v1"]
 
 
@@ -47,13 +47,19 @@ def test_breaks_of_the_contract_are_refused_and_additions_are_not(
     old: str, new: str, breaks: bool, tmp_path: Path
 ) -> None:
     shutil.copytree(ROOT / "protos" / "proviso", tmp_path / "protos" / "proviso")
+    shutil.copytree(ROOT / "build" / "imports", tmp_path / "build" / "imports")
     shutil.copy(ROOT / "buf.yaml", tmp_path)
     chat = tmp_path / "protos" / "proviso" / "v1" / "chat.proto"
     changed = chat.read_text(encoding="utf-8").replace(old, new, 1)
     assert changed != chat.read_text(encoding="utf-8")
     chat.write_text(changed, encoding="utf-8")
     done = subprocess.run(
-        [BUF, "breaking", "--against", IMAGE], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        [BUF, "breaking", "protos", "--against", IMAGE],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == (100 if breaks else 0), (
         done.stdout + done.stderr
@@ -74,6 +80,19 @@ def test_every_name_and_type_comes_out_of_all_generators_alike(files: list[FileD
         assert re.fullmatch(r"([A-Z][a-z]+)+", name), f"{name}: NestJS's loader and ts-proto spell it differently"
     types = [name for file in files for name in type_names(file)]
     assert len(set(types)) == len(types), "two types have one name; people and imports use its last part alone"
+
+
+def test_every_unary_method_that_may_be_sent_again_says_so(files: list[FileDescriptorProto]) -> None:
+    methods = [method for file in files for service in file.service for method in service.method]
+    unary = [method for method in methods if not method.client_streaming and not method.server_streaming]
+    silent = {method.name for method in unary if not method.options.idempotency_level}
+    assert silent == {"Invoke", "CreateMatter", "CreateSession", "ContinueSession"}
+    for method in methods:
+        reads = re.match("Get|List|Parse|Preview|Suggest|Search", method.name) is not None
+        changes = re.match("Add|Cancel|Decide|Delete|Remove|Update", method.name) is not None
+        level = method.options.IdempotencyLevel.Name(method.options.idempotency_level)
+        assert not reads or level == "NO_SIDE_EFFECTS", method.name
+        assert not changes or level == "IDEMPOTENT", method.name
 
 
 def test_both_typescript_stubs_have_every_name(files: list[FileDescriptorProto]) -> None:

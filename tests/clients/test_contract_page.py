@@ -19,7 +19,7 @@ from tests.support.scripted_chat_service import Reply, scripted_chat_service, tu
 from tests.support.scripted_model import Call, Step, calls, text
 
 PAGE = Path(__file__).parents[2] / "docs" / "contract.md"
-WORDS = [f"word{number} " for number in range(200)]
+WORDS = [f"Hello word{number}.\n" for number in range(200)]
 
 
 @pytest.fixture
@@ -32,16 +32,16 @@ def page() -> dict[str, Any]:
 
 def endless() -> Step:
     """A reply that goes on until its turn is cancelled."""
-    return Step(["Wait "], hold_after=asyncio.Event())
+    return Step(["Please wait\n"], hold_after=asyncio.Event())
 
 
 async def test_a_turn_is_asked_for_and_gone_on_with(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
-    script = [calls(Call("list_matter_documents")), text("I ", *WORDS)]
+    script = [calls(Call("list_matter_documents")), text(*WORDS)]
     async with running_service(tmp_path / "data", models_dir, *script) as service:
         final = await with_client(service, page["ask"], "Hello", await service.create_matter())
         turn_id = final.messages[-1].turn_id
         again = await with_client(service, page["go_on"], turn_id, 2)
-    assert final.message == again.message == "".join(["I ", *WORDS])
+    assert final.message == again.message == "".join(WORDS)
 
 
 async def test_who_finds_the_session_busy_attaches_to_its_turn(
@@ -54,11 +54,12 @@ async def test_who_finds_the_session_busy_attaches_to_its_turn(
             loop.call_soon_threadsafe(attached.set)
             return super().resume(*arguments, **options)
 
-    async with running_service(tmp_path / "data", models_dir, Step(["I wait."], hold_after=attached)) as service:
+    waiting = Step(["You are welcome."], hold_after=attached)
+    async with running_service(tmp_path / "data", models_dir, waiting) as service:
         request = chat_request("Hello", await service.create_matter(), session_id="lease")
         turn_id = (await anext(aiter(service.chat.Chat(request)))).turn_id
         final = await with_client(service, page["ask_or_attach"], "And?", "lease", kind=Attaching)
-    assert (final.message, final.messages[-1].turn_id) == ("I wait.", turn_id)
+    assert (final.message, final.messages[-1].turn_id) == ("You are welcome.", turn_id)
 
 
 async def test_a_turn_is_cancelled(page: dict[str, Any], tmp_path: Path, models_dir: Path) -> None:
@@ -97,14 +98,14 @@ def test_a_quote_is_cut_out_of_a_text(page: dict[str, Any]) -> None:
 async def test_the_bare_stubs_follow_a_turn_through_cuts(
     page: dict[str, Any], tmp_path: Path, models_dir: Path
 ) -> None:
-    script = [calls(Call("list_matter_documents")), text("I ", *WORDS)]
+    script = [calls(Call("list_matter_documents")), text(*WORDS)]
     async with running_service(tmp_path / "data", models_dir, *script, turns={"token_interval_s": 0}) as service:
         request = chat_request("Hello", await service.create_matter())
         async with cutting_proxy(service.app.port) as proxy:
             proxy.cut_after([700, 1_500, 2_500])
             events = await asyncio.to_thread(followed, page["follow"], proxy.port, request)
     assert proxy.cuts_made == 3
-    assert final_of(events).message == text_of(events) == "".join(["I ", *WORDS])
+    assert final_of(events).message == text_of(events) == "".join(WORDS)
 
 
 async def test_the_bare_stubs_go_on_where_a_stream_ends_before_its_turn_and_give_up_in_the_end(

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_client.display import NO_CONTEXT, NO_ITEMS, context_text, details_text, summary_line
+from proviso_client.display import (
+    NO_CONTEXT,
+    NO_ITEMS,
+    citation_text,
+    context_text,
+    details_text,
+    enum_name,
+    summary_line,
+)
+from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_client.v1 import context_pb2 as pb
 
 RULE, REFERENCE, TOOL = pb.CONTEXT_ITEM_TYPE_RULE, pb.CONTEXT_ITEM_TYPE_REFERENCE, pb.CONTEXT_ITEM_TYPE_TOOL
@@ -171,6 +180,29 @@ def test_every_value_of_the_contract_has_words() -> None:
     assert len({line for line in lines if not line.endswith("left out")}) == len(reasons)
 
 
+DOCUMENT, TOOL_CALL = chat_pb2.CITATION_KIND_DOCUMENT, chat_pb2.CITATION_KIND_TOOL_CALL
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"number": 1, "filename": "lease.md", "heading": "4. Rent", "page": 2}, "[1] lease.md, 4. Rent, page 2"),
+        ({"number": 1, "kind": DOCUMENT, "filename": "lease\n.md"}, "[1] lease .md"),
+        ({"number": 2, "kind": TOOL_CALL, "name": "get_time", "server_name": "time"}, "[2] time:get_time"),
+        ({"number": 2, "kind": TOOL_CALL, "name": "time__get_time", "server_name": "time"}, "[2] time:get_time"),
+        ({"number": 3, "kind": TOOL_CALL, "name": "list_matter_documents"}, "[3] list_matter_documents"),
+        ({"kind": chat_pb2.CITATION_KIND_REFERENCE, "name": "House style"}, "• Reference House style"),
+        (
+            {"kind": chat_pb2.CITATION_KIND_ASSET, "filename": "https://a.example/plan.png"},
+            "• https://a.example/plan.png",
+        ),
+        ({"number": 4, "kind": 99, "filename": "later.md"}, "[4] later.md"),
+    ],
+)
+def test_a_citation_names_its_source_whatever_that_is(fields: dict[str, Any], text: str) -> None:
+    assert citation_text(chat_pb2.Citation(**fields)) == text
+
+
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 items_of_any_kind = st.builds(
     pb.RequestContextItem,
@@ -191,3 +223,13 @@ def test_each_item_is_one_line_whatever_its_name(items: list[pb.RequestContextIt
     lines = context_text(context).splitlines()
     assert len(lines) == 1 + max(1, len(items) + groups + max(0, groups - 1))
     assert "\n" not in summary_line(context)
+
+
+def test_a_value_of_an_enum_is_told_by_its_name() -> None:
+    assert enum_name(chat_pb2.FinalState(exit_reason=turns_pb2.EXIT_REASON_COMPLETED), "exit_reason") == "COMPLETED"
+    assert enum_name(chat_pb2.FinalState(), "exit_reason") == "UNSPECIFIED"
+    newer = chat_pb2.FinalState.FromString(b"\x08\x89\x06")
+    assert enum_name(newer, "exit_reason") == "777"
+    for other in ("message", "messages", "nothing"):
+        with pytest.raises(ValueError, match=f"FinalState has no enum '{other}'"):
+            enum_name(chat_pb2.FinalState(), other)

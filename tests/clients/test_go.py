@@ -44,7 +44,7 @@ LEASE = """\
 
 def endless() -> Step:
     """A reply that goes on until its turn is cancelled."""
-    return Step(["Wait "], hold_after=asyncio.Event())
+    return Step(["Please wait\n"], hold_after=asyncio.Event())
 
 
 async def until(printed: AsyncIterator[Line], kind: str) -> list[Line]:
@@ -73,14 +73,14 @@ async def test_fifty_cut_turns_end_with_every_event_once(
     go_module: GoModule, tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("proviso_service.turns.turn.JOINED_MAX_CHARS", 1)  # turns of many bytes, however busy it is
-    words = [f"word{number} " for number in range(60)]
+    words = [f"Hello word{number}.\n" for number in range(60)]
     chance = random.Random(7)  # noqa: S311
     settings = {"token_interval_s": 0}
     async with stage(tmp_path, models_dir, turns=settings) as cut, cutting_proxy(cut.port) as proxy:
         proxy.cut_after(chance.randint(100, 9_000) for _ in count())
 
         async def ask(question: str) -> list[Line]:
-            cut.play(question, *[calls(Call(TOOL)), text("I ", *words)] * (ROUNDS // READERS))
+            cut.play(question, *[calls(Call(TOOL)), text(*words)] * (ROUNDS // READERS))
             asking = ("chat", "-matter", cut.matter_id, "-message", question, "-rounds", str(ROUNDS // READERS))
             return await Smoke(go_module.program, proxy.port).lines(*asking, *PATIENT)
 
@@ -90,7 +90,7 @@ async def test_fifty_cut_turns_end_with_every_event_once(
         for number in range(ROUNDS // READERS):
             final = whole_turn(lines, number)
             assert final["exit_reason"] == "EXIT_REASON_COMPLETED"
-            assert final["text"] == final["message"] == "".join(["I ", *words])
+            assert final["text"] == final["message"] == "".join(words)
     assert len({line["turn_id"] for lines in printed for line in lines if line["line"] == "event"}) == ROUNDS
 
 
@@ -130,7 +130,7 @@ async def test_a_turn_whose_service_was_replaced_out_of_sight_still_ends(
     assert sequences == sorted(set(sequences))  # with a gap: the events that nobody had read are lost with the service
     assert [event["kind"] for event in events].count("final_state") == 1
     assert events[-1]["kind"] == "final_state"
-    assert (final["exit_reason"], final["message"]) == ("EXIT_REASON_CANCELLED", "")
+    assert (final["exit_reason"], final["retryable"]) == ("EXIT_REASON_CANCELLED", "RETRYABLE_YES")
 
 
 async def test_a_turn_that_waits_for_a_decision_is_read_on_after_a_restart(
@@ -143,13 +143,13 @@ async def test_a_turn_that_waits_for_a_decision_is_read_on_after_a_restart(
                 asking = ("chat", "-matter", await first.create_matter(), "-message", "What is there?", *PATIENT)
                 printed = await stack.enter_async_context(Smoke(go_module.program, proxy.port).running(*asking))
                 lines = await until(printed, "approval_required")
-            second = await stack.enter_async_context(running_service(tmp_path, models_dir, text("Nothing yet.")))
+            second = await stack.enter_async_context(running_service(tmp_path, models_dir, text("You are welcome.")))
             proxy.service_port = second.app.port
             await approve(second, lines[-1]["turn_id"])
             lines += [line async for line in printed]
     final = whole_turn(lines)
     assert [line["tool"] for line in lines if line.get("kind") == "tool_start"] == [TOOL]
-    assert (final["exit_reason"], final["message"]) == ("EXIT_REASON_COMPLETED", "Nothing yet.")
+    assert (final["exit_reason"], final["message"]) == ("EXIT_REASON_COMPLETED", "You are welcome.")
 
 
 async def approve(service: RunningService, turn_id: str) -> None:

@@ -71,6 +71,18 @@ def test_a_failure_says_how_the_turn_ended() -> None:
     assert message_text(failed) == "Error, LLM_ERROR\nSorry."
 
 
+def test_a_failure_names_its_exact_cause() -> None:
+    failed = sessions_pb2.ChatMessage(
+        role=sessions_pb2.MESSAGE_ROLE_ERROR,
+        turn=turns_pb2.TurnSummary(
+            exit_reason=turns_pb2.EXIT_REASON_LLM_GENERATION_FAILURE, exit_cause=turns_pb2.EXIT_CAUSE_BLOCKED
+        ),
+    )
+    assert message_text(failed).startswith("Error, LLM_GENERATION_FAILURE (BLOCKED)")
+    later = turns_pb2.TurnSummary.FromString(b"\x08\x63\x30\x62")
+    assert message_text(sessions_pb2.ChatMessage(turn=later)).startswith("Unknown, 99 (98)")
+
+
 def test_an_ending_that_this_contract_does_not_know_is_a_number() -> None:
     newer = turns_pb2.TurnSummary.FromString(b"\x08\x63")
     message = sessions_pb2.ChatMessage(role=sessions_pb2.MESSAGE_ROLE_ERROR, turn=newer)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.context.citing import with_cited
+from proviso_service.context.citing import NormalisedText, with_cited
 from proviso_service.context.model import (
     ContextFill,
     IncludeMode,
@@ -104,3 +104,12 @@ def test_any_answer_is_read_and_nothing_but_cited_changes(answer: str, content: 
 def test_a_long_answer_is_read_in_bounded_work() -> None:
     answer = "“We write plain Englisch” " * 20_000
     assert cited(context(STYLE), answer, contents={"hash of House style": CONTENT * 1_000}) == []
+
+
+PERSIAN = "\u0645\u06cc\u200c\u062a\u0648\u0627\u0646 \u062a\u0645\u062f\u06cc\u062f \u06a9\u0631\u062f"
+
+
+@pytest.mark.parametrize("typed", [PERSIAN, PERSIAN.replace("\u200c", "")])
+def test_a_quotation_is_found_with_and_without_its_joiners(typed: str) -> None:
+    assert NormalisedText(f"\u0622\u200c\u0646 {PERSIAN}.").find(typed) == (4, 4 + len(PERSIAN))
+    assert cited(context(STYLE), f"“{typed}”", contents={"hash of House style": PERSIAN}) == [STYLE]

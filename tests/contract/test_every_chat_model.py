@@ -72,7 +72,10 @@ CONVERSATIONS: dict[str, tuple[ExitReason, list[Reply]]] = {
     "empty twice": (ExitReason.LLM_GENERATION_FAILURE, [Says(), Says()]),
     "ungrounded, then grounded": (ExitReason.COMPLETED, [Asks([SEARCH]), Says([INVENTED]), Says([GROUNDED])]),
     "ungrounded twice": (ExitReason.LLM_GENERATION_FAILURE, [Asks([SEARCH]), Says([INVENTED]), Says([INVENTED])]),
-    "tool limit": (ExitReason.MAX_TOOL_CALLS_REACHED, [Asks([LIST, LIST]), Asks([LIST, SEARCH]), Says(["One."])]),
+    "tool limit": (
+        ExitReason.MAX_TOOL_CALLS_REACHED,
+        [Asks([LIST, LIST]), Asks([LIST, SEARCH]), Says(["There is one document."])],
+    ),
     "turn limit": (
         ExitReason.MAX_TURNS_REACHED,
         [Asks([SEARCH]), Asks([SEARCH]), Asks([SEARCH]), Says(), Asks([UNKNOWN]), Says([INVENTED])],

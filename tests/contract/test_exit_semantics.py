@@ -4,6 +4,7 @@ tests/turns/test_exit_reasons.py compares that table with the comments of chat.p
 README."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from proviso_client.v1 import chat_pb2, turns_pb2
-from proviso_service.turns import EXIT_SEMANTICS, ExitReason
+from proviso_service.turns import ExitCause, ExitReason, semantics_of
 from tests.support.contract_world import (
     GROUNDED,
     LIST,
@@ -25,6 +26,7 @@ from tests.support.contract_world import (
     contract_world,
     held_for_ever,
 )
+from tests.support.running import cause_of
 from tests.support.scripted_model import Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -32,7 +34,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 LIMITED = Step(
     error=httpx.HTTPStatusError("no", request=httpx.Request("POST", "http://m.invalid/"), response=httpx.Response(429))
 )
-MANY_TOKENS = text(*["word "] * 200)
+MANY_TOKENS = text(*["Which? "] * 200)
 
 SCRIPTS: dict[ExitReason, tuple[Step, ...]] = {
     ExitReason.COMPLETED: (calls(SEARCH), text(GROUNDED)),
@@ -48,6 +50,11 @@ SCRIPTS: dict[ExitReason, tuple[Step, ...]] = {
     ExitReason.DEADLINE_EXCEEDED: (held_for_ever(),),
     ExitReason.INTERNAL_ERROR: (MANY_TOKENS,),
 }
+CAUSES = {
+    ExitReason.MAX_CONTEXT_REACHED: ExitCause.MESSAGE_TOO_LONG,
+    ExitReason.LLM_GENERATION_FAILURE: ExitCause.EMPTY,
+    ExitReason.CANCELLED: ExitCause.CANCELLED_BY_CALLER,
+}
 MESSAGES = {ExitReason.EMPTY_INPUT: " ", ExitReason.MAX_CONTEXT_REACHED: "x" * 12_001}
 
 
@@ -57,6 +64,11 @@ async def narrow(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> 
     data_dir = tmp_path_factory.mktemp("narrow") / "data"
     async with contract_world(data_dir, models_dir, time_limit_s=1.5, log_max_events=100) as running:
         yield running
+
+
+def limit_in(message: str) -> dict[str, str]:
+    """The number of characters that a message too long may have, where the message tells it."""
+    return {"limit": found[0]} if (found := re.findall(r"at most (\d+) characters", message)) else {}
 
 
 async def cancel(world: ContractWorld, request_id: str) -> None:
@@ -84,12 +96,13 @@ async def test_every_reason_says_over_the_wire_what_the_table_says(
 ) -> None:
     in_need = reason in {ExitReason.DEADLINE_EXCEEDED, ExitReason.INTERNAL_ERROR}
     turn = await reach(reason, narrow if in_need else world, mode)
-    semantics, final = EXIT_SEMANTICS[reason], turn.final
+    semantics, final = semantics_of(reason, CAUSES.get(reason)), turn.final
     assert turns_pb2.ExitReason.Name(final.exit_reason) == f"EXIT_REASON_{reason.name}"
     assert chat_pb2.Retryable.Name(final.retryable) == f"RETRYABLE_{semantics.retryable.name}"
     assert final.display_message is semantics.display_message
+    assert cause_of(final) is CAUSES.get(reason)
     answered = reason in {ExitReason.COMPLETED, ExitReason.MAX_TOOL_CALLS_REACHED}
-    assert final.message == (turn.standing_text if answered else semantics.message)
+    assert final.message == (turn.standing_text if answered else semantics.text("en", **limit_in(final.message)))
     assert bool(final.message) is final.display_message
     # A full log has no room for the event that voids a text: there the message replaces what was sent.
     assert turn.standing_text in ("", final.message) or reason is ExitReason.INTERNAL_ERROR

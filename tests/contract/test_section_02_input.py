@@ -22,7 +22,7 @@ async def test_2_2_a_message_that_is_not_empty_goes_to_the_model(world: Contract
     assert str(payload[-1].content).endswith(f"\n\n{QUESTION}")
 
 
-@pytest.mark.parametrize("blank", ["", "   ", "\n\t \r\n", "\u00a0\u2003"])
+@pytest.mark.parametrize("blank", ["", "   ", "\n\t \r\n", "\u00a0\u2003", "\u200b", " \ufeff\u2060\u202e\n"])
 async def test_2_3_a_blank_message_ends_in_empty_input_without_the_model(
     world: ContractWorld, mode: Mode, blank: str
 ) -> None:

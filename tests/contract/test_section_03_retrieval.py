@@ -3,7 +3,7 @@
 import pytest
 from langchain_core.messages import AIMessage, SystemMessage, ToolMessage
 
-from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import CAUSE_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitCause, ExitReason
 from tests.support.contract_world import GROUNDED, LIST, RETRIEVE_NOTHING, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Call, calls, text
 
@@ -24,8 +24,8 @@ async def test_3_2_an_answer_with_facts_that_were_not_looked_up_is_refused(world
     made_up = text("The cap is USD 5,000.")
     turn = await world.ask(made_up, made_up, mode=mode)
     assert turn.reason is ExitReason.LLM_GENERATION_FAILURE
-    assert turn.final.message == NOT_ENOUGH_INFORMATION
-    assert turn.discarded == ["GROUNDING", "GROUNDING"]
+    assert turn.final.message == CAUSE_SEMANTICS[ExitCause.UNGROUNDED].message
+    assert turn.of_kind("token") == turn.discarded == []
 
 
 async def test_3_3_the_model_is_told_the_sentence_for_what_it_did_not_find(world: ContractWorld) -> None:
@@ -42,7 +42,7 @@ async def test_3_4_documentation_that_holds_nothing_is_told_in_exact_words_and_g
     (end,) = turn.of_kind("tool_end")
     assert end.output == world.payloads[1][-1].content == "DOCUMENTATION_SEARCH_RESULT: EMPTY"
     assert (turn.reason, turn.final.message) == (ExitReason.LLM_GENERATION_FAILURE, NOT_ENOUGH_INFORMATION)
-    assert turn.discarded == ["EMPTY_RETRIEVAL"]
+    assert turn.of_kind("token") == turn.discarded == []
 
 
 async def test_3_5_an_empty_result_goes_back_to_the_model(world: ContractWorld, mode: Mode) -> None:
@@ -69,8 +69,7 @@ async def test_3_8_after_an_empty_retrieval_the_person_reads_that_there_is_too_l
 ) -> None:
     turn = await world.ask(calls(SEARCH), text("The law of ", "Oregon."), mode=mode, matter_id=world.empty_matter_id)
     assert (turn.final.message, turn.final.display_message) == (NOT_ENOUGH_INFORMATION, True)
-    assert turn.discarded == ["EMPTY_RETRIEVAL"]
-    assert turn.standing_text == ""
+    assert turn.of_kind("token") == turn.discarded == []
 
 
 async def test_3_9_an_empty_list_is_an_answer(world: ContractWorld, mode: Mode) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from proviso_client.v1 import tools_pb2
-from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import CAUSE_SEMANTICS, ExitCause, ExitReason
 from tests.support.contract_world import GROUNDED, HANDBOOK, INVENTED, RETRIEVE, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import Step, calls, text
 
@@ -34,8 +34,11 @@ async def test_4_3_what_no_source_holds_is_asked_for_once_more_and_then_refused(
     world: ContractWorld, mode: Mode
 ) -> None:
     turn = await world.ask(calls(SEARCH), text(INVENTED), text(INVENTED), mode=mode)
-    assert (turn.reason, turn.final.message) == (ExitReason.LLM_GENERATION_FAILURE, NOT_ENOUGH_INFORMATION)
-    assert turn.discarded == ["GROUNDING", "GROUNDING"]
+    assert (turn.reason, turn.final.message) == (
+        ExitReason.LLM_GENERATION_FAILURE,
+        CAUSE_SEMANTICS[ExitCause.UNGROUNDED].message,
+    )
+    assert turn.of_kind("token") == turn.discarded == []
     assert "no source of this conversation holds" in str(world.payloads[-1][-1].content)
     assert not turn.final.citations
 
@@ -73,13 +76,19 @@ async def test_4_7_citations_are_checked_and_an_answer_without_a_sound_one_is_wi
 ) -> None:
     turn = await world.ask(calls(SEARCH), Step([answer]), text(GROUNDED), mode=mode)
     assert (turn.reason, turn.final.message) == (ExitReason.COMPLETED, GROUNDED)
-    assert turn.discarded == ["GROUNDING"]
+    assert turn.standing_text == GROUNDED
+    assert turn.discarded == []
     assert [c.number for c in turn.final.citations] == [1]
 
 
-async def test_4_8_an_unsound_citation_beside_a_sound_one_is_left_out(world: ContractWorld, mode: Mode) -> None:
-    turn = await world.ask(calls(SEARCH), text(f"{GROUNDED} “Nobody is ever liable for anything” [1]."), mode=mode)
-    assert turn.reason is ExitReason.COMPLETED
+async def test_4_8_an_unsound_citation_beside_a_sound_one_is_asked_for_again_and_then_left_out_with_a_mark(
+    world: ContractWorld, mode: Mode
+) -> None:
+    partly = text(f"{GROUNDED} “Nobody is ever liable for anything” [1].")
+    turn = await world.ask(calls(SEARCH), partly, partly, mode=mode)
+    assert (turn.reason, turn.final.omitted_sentences) == (ExitReason.COMPLETED, 1)
+    assert turn.final.message == f"{GROUNDED} [One sentence was left out here: no source holds it.]"
+    assert not any("liable" in token.text for token in turn.of_kind("token"))
     assert [c.quote for c in turn.final.citations] == ["the laws of the State of Oregon"]
 
 

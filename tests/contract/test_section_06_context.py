@@ -75,8 +75,8 @@ async def test_6_6_what_the_model_answers_from_is_the_whole_conversation(world: 
 
 
 async def test_6_7_the_turn_ends_with_words_for_the_person_and_keeps_no_text(world: ContractWorld, mode: Mode) -> None:
-    wordy = Step(["word " * 2_000], [SEARCH])
-    turn = await world.ask(wordy, Step(["word " * 300], [SEARCH]), mode=mode)
+    wordy = Step(["Which? " * 1_400], [SEARCH])
+    turn = await world.ask(wordy, Step(["Which? " * 220], [SEARCH]), mode=mode)
     assert "start a new conversation" in turn.final.message
     assert turn.standing_text == ""
     assert turn.discarded == ["NOT_FINAL", "NOT_FINAL"]

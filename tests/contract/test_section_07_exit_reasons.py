@@ -4,10 +4,10 @@ import grpc
 import httpx
 import pytest
 
-from proviso_client.v1 import chat_pb2, turns_pb2
-from proviso_service.turns import EXIT_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_client.v1 import chat_pb2, sessions_pb2, turns_pb2
+from proviso_service.turns import CAUSE_SEMANTICS, EXIT_SEMANTICS, ExitCause, ExitReason, semantics_of
 from tests.support.contract_world import GROUNDED, LIST, SEARCH, SIX_STEPS, UNKNOWN, ContractWorld, EndedTurn, Mode
-from tests.support.running import chat_request
+from tests.support.running import cause_of, chat_request
 from tests.support.scripted_model import Call, Step, calls, text
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -61,7 +61,7 @@ async def test_7_2_max_turns_reached_where_the_model_has_not_answered_in_six_cal
     assert turn.final.cycles == len(steps)
 
 
-@pytest.mark.parametrize(("limits", "wanted"), [({}, 4), ({"max_tool_calls": 1}, 2), ({"max_tool_calls": 0}, 1)])
+@pytest.mark.parametrize(("limits", "wanted"), [({}, 4), ({"max_tool_calls": 1}, 2), ({"disable_tools": True}, 1)])
 async def test_7_3_max_tool_calls_reached_with_an_answer_from_what_was_found(
     world: ContractWorld, mode: Mode, limits: dict[str, int], wanted: int
 ) -> None:
@@ -72,13 +72,18 @@ async def test_7_3_max_tool_calls_reached_with_an_answer_from_what_was_found(
     assert turn.final.message == turn.standing_text == answer
     assert (turn.final.tool_calls, turn.final.cycles, turn.final.usage.model_calls) == (executed, 1, 2)
     assert "limit of tool calls" in str(world.payloads[-1][-1].content)
-    assert world.model.tools_seen[-1] == []
+    assert world.model.tool_choices[-1] == "none"
 
 
 async def test_7_4_max_context_reached_where_the_conversation_is_too_long(world: ContractWorld, mode: Mode) -> None:
-    turn = await world.ask(message="x" * 12_001, mode=mode)
+    history = [chat_pb2.HistoryMessage(role=sessions_pb2.MESSAGE_ROLE_USER, content="x" * 12_000)]
+    turn = await world.ask(message="And now?", history=history, mode=mode)
     assert said(turn) == (ExitReason.MAX_CONTEXT_REACHED, NO, True)
+    assert cause_of(turn.final) is ExitCause.CONVERSATION_FULL
     assert "start a new conversation" in turn.final.message
+    message = await world.ask(message="x" * 12_001, mode=mode)
+    assert said(message) == (ExitReason.MAX_CONTEXT_REACHED, NO, True)
+    assert cause_of(message.final) is ExitCause.MESSAGE_TOO_LONG
 
 
 async def test_7_5_empty_input_says_nothing(world: ContractWorld, mode: Mode) -> None:
@@ -96,16 +101,21 @@ async def test_7_6_rate_limited_after_the_retries_and_says_how_long_to_wait(worl
 
 
 @pytest.mark.parametrize(
-    ("error", "attempts"),
-    [(refusal(503), 3), (ConnectionError("secret"), 3), (refusal(400), 1), (ValueError("secret"), 1)],
+    ("error", "attempts", "retryable", "cause"),
+    [
+        (refusal(503), 3, YES, ExitCause.PROVIDER_FAILED),
+        (ConnectionError("secret"), 3, YES, ExitCause.PROVIDER_FAILED),
+        (refusal(400), 1, NO, ExitCause.PROVIDER_REFUSED),
+        (ValueError("secret"), 1, MAYBE, None),
+    ],
     ids=["503", "connection", "400", "unknown"],
 )
 async def test_7_7_llm_error_for_any_other_failure_without_its_details(
-    world: ContractWorld, mode: Mode, error: Exception, attempts: int
+    world: ContractWorld, mode: Mode, error: Exception, attempts: int, retryable: int, cause: ExitCause | None
 ) -> None:
     turn = await world.ask(*[Step(error=error)] * attempts, mode=mode)
-    assert said(turn) == (ExitReason.LLM_ERROR, MAYBE, True)
-    assert "internal error" in turn.final.message
+    assert said(turn) == (ExitReason.LLM_ERROR, retryable, True)
+    assert turn.final.message == semantics_of(ExitReason.LLM_ERROR, cause).message
     assert not turn.final.HasField("retry_after")
     assert "secret" not in str(turn.events)
 
@@ -116,7 +126,7 @@ async def test_7_8_llm_generation_failure_where_the_model_returns_nothing_twice(
 ) -> None:
     turn = await world.ask(empty, empty, mode=mode)
     assert said(turn) == (ExitReason.LLM_GENERATION_FAILURE, YES, True)
-    assert (turn.final.message, turn.final.cycles) == (NOT_ENOUGH_INFORMATION, 2)
+    assert (turn.final.message, turn.final.cycles) == (CAUSE_SEMANTICS[ExitCause.EMPTY].message, 2)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ async def test_8_12_a_failure_that_lasts_is_not_tried_again(world: ContractWorld
 
 
 async def test_8_13_a_stream_that_breaks_is_voided_and_written_again(world: ContractWorld, mode: Mode) -> None:
-    turn = await world.ask(Step(["Which "], error=ConnectionError()), text("Which ", "one?"), mode=mode)
+    turn = await world.ask(Step(["Hello. ", "Which "], error=ConnectionError()), text("Which ", "one?"), mode=mode)
     assert turn.reason is ExitReason.COMPLETED
     assert turn.discarded == ["MODEL_RETRY"]
     assert turn.final.message == turn.standing_text == "Which one?"

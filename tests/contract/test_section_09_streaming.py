@@ -19,15 +19,24 @@ def call_events(turn: EndedTurn, call_id: str) -> list[str]:
     return [type(event).__name__ for event in events if getattr(event, "call_id", "") == call_id]
 
 
-async def test_9_1_text_comes_in_tokens_while_the_model_writes(world: ContractWorld) -> None:
-    world.play(Step(["Which ", "one?"], hold_after=(go_on := asyncio.Event())))
+@pytest.mark.parametrize(
+    ("release", "shown"),
+    [
+        pytest.param(chat_pb2.TEXT_RELEASE_UNSPECIFIED, "Which one?", id="each sentence"),
+        pytest.param(chat_pb2.TEXT_RELEASE_RAW, "Which one? Or", id="raw"),
+    ],
+)
+async def test_9_1_text_comes_in_tokens_while_the_model_writes(
+    world: ContractWorld, release: chat_pb2.TextRelease, shown: str
+) -> None:
+    world.play(Step(["Which ", "one? ", "Or"], hold_after=(go_on := asyncio.Event())))
     events, text_so_far = [], ""
-    async for event in world.service.chat.Chat(world.request()):
+    async for event in world.service.chat.Chat(world.request(options={"text_release": release})):
         events.append(event)
         text_so_far += event.token.text
-        if text_so_far == "Which one?":
-            go_on.set()  # the model has not ended, and all of its text is here
-    assert final_of(events).message == "Which one?"
+        if text_so_far == shown:
+            go_on.set()  # the model has not ended, and its text is here
+    assert final_of(events).message == "Which one? Or"
 
 
 async def test_9_2_tool_start_names_the_tool_and_its_arguments(world: ContractWorld, mode: Mode) -> None:

@@ -65,15 +65,15 @@ async def test_10_3_a_stream_ends_with_its_final_state(world: ContractWorld) -> 
 
 
 async def test_10_4_a_stream_shows_text_before_the_turn_has_ended(world: ContractWorld) -> None:
-    world.play(Step(["Hello, "], hold_after=(go_on := asyncio.Event())))
+    world.play(Step(["Hello. ", "How"], hold_after=(go_on := asyncio.Event())))
     running = world.service.chat.Chat(world.request())
     events = aiter(running)
     started, token = await anext(events), await anext(events)
-    assert token.token.text == "Hello, "
+    assert token.token.text == "Hello."
     state = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=started.turn_id))
     assert state.state == chat_pb2.TURN_STATE_RUNNING
     go_on.set()
-    assert [event.WhichOneof("event") async for event in events] == ["final_state"]
+    assert [event.WhichOneof("event") async for event in events] == ["token", "final_state"]
 
 
 async def test_10_5_invoke_takes_replies_and_retrievals_from_the_caches(world: ContractWorld, new_matter: str) -> None:
@@ -99,7 +99,7 @@ async def test_10_6_a_stream_takes_replies_and_retrievals_from_the_caches_and_ha
 
 
 async def test_10_7_a_call_of_invoke_that_is_given_up_ends_its_turn(world: ContractWorld) -> None:
-    world.play(Step(["Hello, "], hold_after=asyncio.Event()))
+    world.play(Step(["Hello. ", "How"], hold_after=asyncio.Event()))
     request = world.request(request_id="given-up")
     call = world.service.chat.Invoke(request)
     await world.model.held.wait()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.turns import NOT_ENOUGH_INFORMATION, ExitReason
+from proviso_service.turns import CAUSE_SEMANTICS, NOT_ENOUGH_INFORMATION, ExitCause, ExitReason
 from tests.support.contract_world import INVENTED, QUESTION, SEARCH, ContractWorld, Mode
 from tests.support.scripted_model import calls, text
 
@@ -42,12 +42,15 @@ async def test_11_4_only_a_session_that_is_named_remembers(world: ContractWorld,
 async def test_11_5_a_plausible_answer_without_a_source_is_withdrawn(world: ContractWorld, mode: Mode) -> None:
     plausible = text("Agreements like this one are governed by the law of the Provider's seat.")
     turn = await world.ask(calls(SEARCH), plausible, text(INVENTED), mode=mode)
-    assert (turn.reason, turn.final.message) == (ExitReason.LLM_GENERATION_FAILURE, NOT_ENOUGH_INFORMATION)
+    assert (turn.reason, turn.final.message) == (
+        ExitReason.LLM_GENERATION_FAILURE,
+        CAUSE_SEMANTICS[ExitCause.UNGROUNDED].message,
+    )
     assert turn.standing_text == ""
 
 
 async def test_11_6_nothing_that_the_agent_has_runs_code(world: ContractWorld, mode: Mode) -> None:
-    code = "Do you mean `raise SystemExit`, or\n`exit(code)`?"
+    code = "Do you mean `sys.exit`, or\n`exit(code)`?"
     turn = await world.ask(text(code), mode=mode)
     assert (turn.reason, turn.final.message) == (ExitReason.COMPLETED, code)
     assert turn.of_kind("tool_start") == []

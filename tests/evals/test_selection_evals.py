@@ -15,8 +15,10 @@ def test_the_labelled_set_is_as_large_as_it_should_be_and_halved() -> None:
     assert len(labelled.messages) == len({message.text for message in labelled.messages}) >= 60
     for held_out in (False, True):
         half = labelled.half(held_out=held_out)
-        assert len(half) >= 0.4 * len(labelled.messages)
+        assert len(half) >= 0.4 * len(labelled.groups()["English"])
         assert any(not message.wanted for message in half)
+    for group in ("German", "French", "Spanish", "short English"):
+        assert len(labelled.groups()[group]) >= 30
 
 
 def test_figures_count_items_over_all_messages() -> None:

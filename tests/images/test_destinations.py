@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from proviso_service.images.destinations import (
     HAS_CREDENTIALS,
     NOT_ALLOWED,
+    NOT_FOUND,
     NOT_HTTPS,
     NOT_PUBLIC,
     Destinations,
@@ -141,10 +142,85 @@ async def test_with_a_list_of_allowed_hosts_no_other_one_is(host: str) -> None:
     assert not names.asked
 
 
-async def test_an_allowed_host_must_be_public_all_the_same() -> None:
-    allowed = ["files.example.org"]
-    assert await Destinations(Names(PUBLIC), allowed).check("https://FILES.example.org/a.png")
-    assert await refusal("https://files.example.org/a.png", Names("10.0.0.1"), allowed) == NOT_PUBLIC
+STORE = "store.internal.example.org"
+
+
+@pytest.mark.parametrize(
+    ("listed", "url"),
+    [
+        (STORE, f"https://{STORE.upper()}/a.png"),
+        (STORE, f"https://{STORE}:8443/a.png"),
+        (f"https://{STORE}:8443", f"https://{STORE}:8443/a.png"),
+        (f"http://{STORE}", f"http://{STORE}/a.png"),
+        (f"http://{STORE}:80", f"http://{STORE}/a.png"),
+        (f"http://{STORE}:9000", f"https://{STORE}:9000/a.png"),
+        ("minio", "https://minio/a.png"),
+        ("localhost:443", "https://localhost/a.png"),
+        ("10.0.0.7", "https://10.0.0.7/a.png"),
+        ("[fd00:0:0::7]:9000", "https://[fd00::7]:9000/a.png"),
+        ("169.254.169.254", "https://169.254.169.254/latest"),
+    ],
+)
+async def test_a_listed_host_may_be_private(listed: str, url: str) -> None:
+    for address in ("10.0.0.1", "100.64.0.1", "127.0.0.1", "172.31.0.1", "192.168.1.1", "fd12::1", "::1", PUBLIC):
+        assert (await Destinations(Names(address), ["files.example.org", listed]).check(url)).addresses
+
+
+@pytest.mark.parametrize(
+    ("listed", "url", "reason"),
+    [
+        (STORE, f"http://{STORE}/a.png", NOT_HTTPS),
+        (f"https://{STORE}", f"http://{STORE}/a.png", NOT_HTTPS),
+        (f"{STORE}:8443", f"https://{STORE}/a.png", NOT_ALLOWED),
+        (f"http://{STORE}:9000", f"http://{STORE}:9001/a.png", NOT_ALLOWED),
+        (f"http://{STORE}", f"http://a.{STORE}/a.png", NOT_ALLOWED),
+        (f"http://{STORE}", f"http://ada:secret@{STORE}/a.png", HAS_CREDENTIALS),
+        ("http://10.0.0.7", "http://10.0.0.70/a.png", NOT_ALLOWED),
+        ("http://10.0.0.7", "http://0x0a000007/a.png", NOT_ALLOWED),
+        ("http://10.0.0.7", "http://[::ffff:10.0.0.7]/a.png", NOT_ALLOWED),
+    ],
+)
+async def test_a_host_is_listed_with_its_scheme_and_port(listed: str, url: str, reason: str) -> None:
+    names = Names("10.0.0.7")
+    assert await refusal(url, names, [listed]) == reason
+    assert not names.asked
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254",
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+        "0.0.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "fe80::1",
+        "fd00::1%eth0",
+        "::",
+        "::ffff:169.254.169.254",
+        "64:ff9b::a9fe:a9fe",
+    ],
+)
+async def test_the_name_of_a_listed_host_never_leads_to_metadata_or_to_what_is_no_machine(address: str) -> None:
+    assert await refusal(f"https://{STORE}/a.png", Names(address), [STORE]) == NOT_FOUND
+    assert await refusal(f"https://{STORE}/a.png", Names("10.0.0.1", address), [STORE]) == NOT_FOUND
+
+
+async def test_a_listed_host_without_an_address_is_told_of() -> None:
+    assert await refusal(f"https://{STORE}/a.png", Names(), [STORE]) == NOT_FOUND
+
+
+@given(st.text(max_size=40), st.sampled_from(["http://", "https://files.example.org"]))
+async def test_with_a_list_only_its_hosts_pass(text: str, start: str) -> None:
+    try:
+        found = await Destinations(Names("10.0.0.1"), ["files.example.org"]).check(start + text)
+    except FetchRefused:
+        return
+    assert (found.url.scheme, found.url.host) == ("https", "files.example.org")
 
 
 @given(st.text(max_size=40), st.sampled_from(["", "https://", "https://a.example/"]))

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from proviso_service.errors import DocumentNotFound, NotReady, TooBusy
+from proviso_service.errors import DocumentNotFound, FailureCause, NotReady, TooBusy
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
@@ -17,12 +17,16 @@ from tests.support.thread_reader import ThreadReader
 LEASE = "# Lease\n\n## Rent\n\nThe rent is USD 5 a month.\n\n## Term\n\nThe term is one year.\n"
 
 
-async def _failure_of(world: MattersWorld, content: bytes | str, filename: str = "lease.md") -> str:
+async def _failed(world: MattersWorld, content: bytes | str, filename: str = "lease.md") -> Document:
     matter = await world.matter()
     await world.upload(matter, content, filename)
     [progress] = await world.settled(matter)
     assert progress.document.status is DocumentStatus.FAILED
-    return progress.document.failure_reason
+    return progress.document
+
+
+async def _failure_of(world: MattersWorld, content: bytes | str) -> str:
+    return (await _failed(world, content)).failure_reason
 
 
 UNREADABLE = (
@@ -48,7 +52,9 @@ async def test_a_file_that_cannot_be_read_fails_with_the_reason(
 async def test_a_text_over_the_limit_fails(idle_world: MattersWorld) -> None:
     idle_world.limits = ReadingLimits(max_text_chars=50)
     async with idle_world.running():
-        assert "longer than 50 characters" in await _failure_of(idle_world, LEASE)
+        failed = await _failed(idle_world, LEASE)
+    assert "longer than 50 characters" in failed.failure_reason
+    assert failed.failure_cause is FailureCause.TOO_LONG
 
 
 async def test_a_fault_fails_the_document_without_its_details(world: MattersWorld) -> None:

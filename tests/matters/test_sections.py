@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.matters.document_text import find_heading, nearest_titles, page_at, section_of, section_path
+from proviso_service.matters.document_text import find_heading, nearest_titles, section_of
+from proviso_service.matters.model import Outline
 from proviso_service.reading.model import Heading, PageSpan, Span
 
 TITLES = [
@@ -72,13 +73,13 @@ def test_a_section_reaches_to_the_next_heading_of_its_level_or_above() -> None:
     ],
 )
 def test_the_path_is_that_of_the_headings_above(position: int, path: tuple[str, ...]) -> None:
-    assert section_path(HEADINGS, position) == path
+    assert Outline(HEADINGS).path_at(position) == path
 
 
 def test_a_position_is_on_the_page_that_holds_it() -> None:
     pages = [PageSpan(1, 0, 10), PageSpan(3, 10, 20)]
-    assert [page_at(pages, position) for position in (0, 9, 10, 19, 25)] == [1, 1, 3, 3, 3]
-    assert page_at([], 5) == 0
+    assert [Outline(pages=pages).page_at(position) for position in (0, 9, 10, 19, 25)] == [1, 1, 3, 3, 3]
+    assert Outline().page_at(5) == 0
 
 
 @given(st.lists(st.text(max_size=30), max_size=20), st.text(max_size=30))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.errors import DocumentNotFound, DocumentNotReady, InvalidRequest, MatterNotFound
+from proviso_service.errors import DocumentFailed, DocumentNotFound, DocumentProcessing, InvalidRequest, MatterNotFound
 from proviso_service.matters.document_text import TextPart
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.paging import PageRequest
@@ -114,11 +114,11 @@ async def test_a_text_that_is_not_ready_says_why(world: MattersWorld) -> None:
     matter = await world.matter()
     await world.upload(matter, b"\xff\xff", "broken.md")
     await world.settled(matter)
-    with pytest.raises(DocumentNotReady, match=r"broken\.md could not be read: The file is not readable text"):
+    with pytest.raises(DocumentFailed, match=r"broken\.md could not be read: The file is not readable text"):
         await world.matters.document_text(TENANT, matter.matter_id, filename="broken.md")
     with world.embedder.shut_meanwhile():
         await world.upload(matter, LEASE, "lease.md")
-        with pytest.raises(DocumentNotReady, match="still being processed"):
+        with pytest.raises(DocumentProcessing, match="still being processed"):
             await world.matters.document_text(TENANT, matter.matter_id, filename="lease.md")
 
 

@@ -6,8 +6,9 @@ import os
 import pytest
 
 from proviso_service.mcp.connecting import connect
-from proviso_service.mcp.model import ServerState, ToolServerFailed
+from proviso_service.mcp.model import ServerState, StdioTransport, ToolServerFailed
 from proviso_service.mcp.servers import McpServers
+from proviso_service.mcp.stdio import stdio_streams
 from tests.support.mcp_world import Watch, listed_by, odd, running
 from tests.support.processes import children_of, ended
 
@@ -27,7 +28,8 @@ async def test_odd_schemas_are_mended_or_refused_with_a_reason_and_the_others_of
     assert offered["nothing said"].shown_schema == {"type": "object", "properties": {}}
     assert offered["nothing said"].shown_name.startswith("odd__nothing_said_")
     assert "$ref" not in str(offered["tree"].shown_schema)
-    assert len(offered) + len(reasons) == 20
+    assert len(offered) + len(reasons) == 23
+    assert {name for name, tool in offered.items() if tool.is_repeatable} == {"die once reading", "die once the same"}
 
 
 async def test_a_server_that_dies_in_the_middle_of_a_call_fails_that_call_and_is_started_again() -> None:
@@ -40,7 +42,7 @@ async def test_a_server_that_dies_in_the_middle_of_a_call_fails_that_call_and_is
         second = (await servers.call("odd", "pid", {})).text
 
     assert first != second
-    assert again.tools == 15
+    assert again.tools == 18
     failed = next(health for health in watch.seen if health.state is ServerState.FAILED)
     assert failed.reason == "was ended by signal 9"
 
@@ -142,7 +144,7 @@ async def test_new_tools_are_listed_when_the_server_says_so() -> None:
     watch = Watch()
     async with running(odd(), watch=watch) as servers:
         await servers.call("odd", "grow", {})
-        await watch.until(lambda health: health.tools == 16)
+        await watch.until(lambda health: health.tools == 19)
         names = [tool.shown_name for tool in listed_by(servers)]
 
     assert "odd__new" in names
@@ -169,6 +171,29 @@ async def test_starting_waits_for_nobody_and_stopping_ends_what_is_still_startin
     assert servers.health()[0].state is ServerState.STARTING
     assert listed_by(servers) == ()
     await servers.stop()
+
+
+async def test_a_process_is_killed_where_the_wait_for_its_end_is_cancelled() -> None:
+    """As by the limit of a start that passes while the service stops."""
+    deaf, started = odd("deaf", os.devnull), asyncio.Event()
+
+    async def session() -> None:
+        assert isinstance(deaf.transport, StdioTransport)
+        async with stdio_streams(deaf, deaf.transport, 1_000, lambda _: None):
+            started.set()
+            await asyncio.Event().wait()
+
+    running_before = children_of(os.getpid())
+    task = asyncio.create_task(session())
+    await started.wait()
+    process = children_of(os.getpid()) - running_before
+    for _ in range(2):
+        task.cancel()
+        await asyncio.wait([task], timeout=0)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(process) == 1
+    await ended(process)
 
 
 async def test_a_server_switched_off_is_never_started() -> None:

@@ -11,13 +11,14 @@ from proviso_service.reading.clause_numbers import MAX_NUMBERS, clause_numbers
 from proviso_service.reading.markdown import parse_markdown
 from proviso_service.reading.model import ReadingLimits, Span
 from proviso_service.reading.plain import parse_plain
+from proviso_service.reading.untitled import complete_with_clauses
 
 
 def _numbers(text: str, *passages: str) -> list[tuple[str, ...]]:
     """Of the passages of a plain text, by default of the whole text."""
     parsed = parse_plain(text.encode(), ReadingLimits())
     spans = [Span(text.index(words), text.index(words) + len(words)) for words in passages or (text,)]
-    return clause_numbers(parsed.text, parsed.headings, spans)
+    return clause_numbers(parsed.text, complete_with_clauses(parsed.text, parsed.headings), spans)
 
 
 def test_a_passage_has_the_number_of_its_clause_and_of_those_above() -> None:

@@ -1,16 +1,17 @@
 """Bytes to text."""
 
+from unicodedata import category
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proviso_service.reading.canonical import readable, without_invisible
 from proviso_service.reading.model import ReadingLimits, UnreadableFile
 from proviso_service.reading.plain import decode
 
-# Text that survives: no NUL, no line ends but newline, no byte order mark at the start.
-_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=30).filter(
-    lambda text: text[:1] != "\ufeff"
-)
+# Text that survives: no NUL, no line ends but newline, nothing that cannot be seen.
+_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=30).map(without_invisible)
 
 
 @given(_TEXT)
@@ -26,6 +27,36 @@ def test_utf16_is_read_with_its_mark(encoding: str, text: str) -> None:
 
 def test_every_line_end_becomes_one_newline() -> None:
     assert decode(b"a\r\nb\rc\nd\r\n\r\ne", ReadingLimits()) == "a\nb\nc\nd\n\ne"
+
+
+def test_what_cannot_be_seen_is_left_out_and_everything_else_stays() -> None:
+    """As it is in the other formats."""
+    formats = [chr(code) for code in range(0x110000) if category(chr(code)) == "Cf"]
+    hidden = "".join(one for one in formats if not without_invisible(one))
+    assert {one for one in map(chr, range(0xA0, 0x10000)) if not readable(one)} <= set(hidden)
+    assert {"\u200b", "\u202e", "\u2066", "\ufeff", "\u00ad", "\U000e0041"} <= set(hidden)
+    kept = "The fee is \u20ac\u00a0100 (caf\u00e9, \u05e9\u05dc\u05d5\u05dd, \ufb01t)."
+    mixed = hidden.join(kept)
+    assert decode(mixed.encode(), ReadingLimits()) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"),
+        ("\u0915\u094d\u200d\u0937", "\u0915\u094d\u200d\u0937"),
+        ("\U0001f468\U0001f3fd\u200d\u2696\ufe0f", "\U0001f468\U0001f3fd\u200d\u2696\ufe0f"),
+        ("\u2764\ufe0f\u200d\U0001f525", "\u2764\ufe0f\u200d\U0001f525"),
+        ("\u0645\u200c\u200d\u200b\u200c\u0645", "\u0645\u200c\u0645"),
+        ("Ten\u200dant", "Tenant"),
+        ("Mi\u00e9\u200cte \u0645\u200c, \u200c\u0645", "Mi\u00e9te \u0645, \u0645"),
+        ("a\u200c\u0645\u200db", "a\u0645b"),
+        ("\u200d", ""),
+    ],
+)
+def test_one_joiner_stays_between_characters_that_it_joins_or_parts(text: str, kept: str) -> None:
+    assert decode(text.encode(), ReadingLimits()) == kept
+    assert without_invisible(kept) == kept
 
 
 def test_half_characters_are_replaced() -> None:

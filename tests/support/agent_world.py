@@ -18,13 +18,12 @@ from proviso_service.context.catalog.catalog import tool_items
 from proviso_service.context.catalog.items import Approval, CatalogItem, ToolOverride, ToolPolicy
 from proviso_service.context.model import (
     ApprovedTool,
+    ContextChange,
     IncludeMode,
     ItemRef,
-    ItemsChange,
     ItemType,
     MatterContext,
     NewSession,
-    RequestContext,
     SessionItem,
 )
 from proviso_service.context.selection.config import SelectionConfig
@@ -33,7 +32,6 @@ from proviso_service.errors import DocumentNotFound, MatterNotFound, SessionNotF
 from proviso_service.identity import Caller
 from proviso_service.images.image import Image, ImageFetcher, NoImage
 from proviso_service.matters.model import Document, DocumentStatus, Matter
-from proviso_service.paging import Page, PageRequest
 from proviso_service.tools.base import Number, Rendered, SourcePassage, Tool, ToolArgs, ToolScope, item_of, server_of
 from proviso_service.tools.external import ToolFinder
 from proviso_service.tools.registry import ToolRegistry
@@ -46,11 +44,11 @@ from proviso_service.turns import (
     MessageRole,
     RunningTurn,
     Session,
-    SessionStore,
     TurnClock,
     TurnConfig,
     TurnOutcome,
     TurnRequest,
+    TurnSessions,
 )
 from tests.support.catalogs import holding
 from tests.support.scripted_model import ScriptedChatModel, Step
@@ -114,44 +112,31 @@ class SomeDocumentation:
 
 @dataclass
 class MemorySessions:
-    """A SessionStore that keeps what a test puts in."""
+    """TurnSessions that keep what a test puts in."""
 
     context: MatterContext | None = None
     stored: list[ChatMessage] = field(default_factory=list)
     made_with: list[NewSession] = field(default_factory=list)
     approved_tools: tuple[ApprovedTool, ...] = ()
 
-    async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
+    async def get_or_create(
+        self, caller: Caller, session_id: str, new: NewSession, change: ContextChange | None = None
+    ) -> Session:
         self.made_with.append(new)
+        if change is not None:
+            self.context = change.matter_context
         return Session(session_id, new.items, self.context, NOW, NOW, approved_tools=self.approved_tools)
 
     async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
         newest: list[ChatMessage] = []
         for message in reversed(self.stored):
-            if message.role in {MessageRole.USER, MessageRole.ASSISTANT} and max_chars >= 0:
+            is_sent = message.role in {MessageRole.USER, MessageRole.ASSISTANT} and not message.unsent
+            if is_sent and max_chars >= 0:
                 newest.insert(0, message)
                 max_chars -= len(message.content)
         return tuple(newest)
 
-    async def create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
-        return await self.get_or_create(caller, session_id, new)
-
     async def get(self, caller: Caller, session_id: str) -> Session:
-        raise SessionNotFound(session_id)
-
-    async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
-        return Page(())
-
-    async def delete(self, caller: Caller, session_id: str) -> None:
-        raise SessionNotFound(session_id)
-
-    async def change_items(self, caller: Caller, session_id: str, change: ItemsChange) -> Session:
-        raise SessionNotFound(session_id)
-
-    async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
-        return Page(self.stored)
-
-    async def recent_contexts(self, caller: Caller, session_id: str, limit: int) -> tuple[RequestContext, ...]:
         raise SessionNotFound(session_id)
 
 
@@ -215,7 +200,7 @@ class KnownImages:
 
     known: Mapping[str, Image] = field(default_factory=dict)
 
-    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
+    async def fetch(self, url: str, tenant: str, max_bytes: int) -> Image | NoImage:
         return self.known.get(url, NoImage("its server does not have it"))
 
 
@@ -275,7 +260,7 @@ class AgentWorld:
 def agent_world(
     *script: Step,
     tools: Sequence[Tool] | None = None,
-    sessions: SessionStore | None = None,
+    sessions: TurnSessions | None = None,
     matters: OneMatter | None = None,
     documentation: SomeDocumentation | None = None,
     images: ImageFetcher | None = None,

@@ -108,6 +108,7 @@ class ContractWorld:
         self.model.script[:] = script
         self.model.payloads.clear()
         self.model.tools_seen.clear()
+        self.model.tool_choices.clear()
         self.model.held.clear()
 
     @property

@@ -31,12 +31,13 @@ class EndlessService:
             assert line, "the process has ended of itself"
 
     async def begin_turn(
-        self, session_id: str = ""
+        self, session_id: str = "", message: str = "Hi"
     ) -> tuple[grpc.aio.UnaryStreamCall[chat_pb2.ChatRequest, chat_pb2.AgentEvent], chat_pb2.AgentEvent]:
         """A call whose turn runs, and its first event."""
         matters = MatterServiceStub(self.channel)
         created = await matters.CreateMatter(matters_pb2.CreateMatterRequest(name="M"))
-        call = ChatServiceStub(self.channel).Chat(chat_request("Hi", created.matter.matter_id, session_id=session_id))
+        request = chat_request(message, created.matter.matter_id, session_id=session_id)
+        call = ChatServiceStub(self.channel).Chat(request)
         return call, await anext(aiter(call))
 
 

@@ -128,10 +128,32 @@ class ToolConfig(Wire):
     function_calling_config: FunctionCallingConfig | None = None
 
 
+class ThinkingConfig(Wire):
+    """Google's client uses the second spelling here, too."""
+
+    thinking_budget: Annotated[int, Field(ge=-1)] | None = Field(
+        None, validation_alias=AliasChoices("thinkingBudget", "thinking_budget")
+    )
+    thinking_level: Literal["MINIMAL", "LOW", "MEDIUM", "HIGH"] | None = Field(
+        None, validation_alias=AliasChoices("thinkingLevel", "thinking_level")
+    )
+
+
+class SafetySetting(Wire):
+    category: Literal[
+        "HARM_CATEGORY_DANGEROUS_CONTENT",
+        "HARM_CATEGORY_HARASSMENT",
+        "HARM_CATEGORY_HATE_SPEECH",
+        "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+    ]
+    threshold: Literal["OFF", "BLOCK_NONE", "BLOCK_ONLY_HIGH", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_LOW_AND_ABOVE"]
+
+
 class GenerationConfig(Wire):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     candidate_count: Literal[1] | None = None
     max_output_tokens: Annotated[int, Field(ge=1)] | None = None
+    thinking_config: ThinkingConfig | None = None
 
 
 class GenerateContentRequest(Wire):
@@ -139,7 +161,7 @@ class GenerateContentRequest(Wire):
     system_instruction: SystemInstruction | None = None
     tools: list[Tool] = []
     tool_config: ToolConfig | None = None
-    safety_settings: Annotated[list[Any], Field(max_length=0)] = []
+    safety_settings: Annotated[list[SafetySetting], Field(max_length=4)] = []
     generation_config: GenerationConfig | None = None
 
     @model_validator(mode="after")

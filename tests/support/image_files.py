@@ -1,7 +1,25 @@
-"""Small whole image files that state any size."""
+"""Image files: real pictures, and small files whose headers state any size."""
 
+import random
 import struct
 import zlib
+from io import BytesIO
+from typing import Any
+
+from PIL import Image
+
+
+def painted(kind: str = "PNG", width: int = 8, height: int = 6, **options: Any) -> bytes:
+    """A whole file of a picture in which no two places are alike, so that it can hardly be compressed. `kind` is PNG,
+    JPEG, GIF or WEBP."""
+    noise = random.Random(7).randbytes(3 * width * height)  # noqa: S311 - the same picture each time
+    return written(Image.frombytes("RGB", (width, height), noise), kind, **options)
+
+
+def written(picture: Image.Image, kind: str, **options: Any) -> bytes:
+    file = BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
 
 
 def png(width: int = 1, height: int = 1) -> bytes:

@@ -45,6 +45,9 @@ TOOLS: dict[str, Any] = {
     "grow": OBJECT,
     "ask": OBJECT,
 }
+MARK = {"type": "object", "properties": {"mark": {"type": "string"}}, "required": ["mark"]}
+TOOLS |= {"die once": MARK, "die once reading": MARK, "die once the same": MARK}
+ANNOTATIONS = {"die once reading": {"readOnlyHint": True}, "die once the same": {"idempotentHint": True}}
 LISTED = list(TOOLS)
 DESCRIPTIONS: dict[str, str] = {}
 
@@ -76,11 +79,15 @@ def _answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         capabilities = {"tools": {"listChanged": True}}
         return {"result": {"protocolVersion": version, "capabilities": capabilities, "serverInfo": info}}
     if method == "tools/list":
-        listed = [{"name": n, "description": DESCRIPTIONS.get(n, ""), "inputSchema": TOOLS[n]} for n in LISTED]
-        return {"result": {"tools": listed}}
+        return {"result": {"tools": [_listed(name) for name in LISTED]}}
     if method == "tools/call":
         return _call(params["name"], params.get("arguments") or {})
     return {"error": {"code": -32601, "message": "Method not found"}}
+
+
+def _listed(name: str) -> dict[str, Any]:
+    listed = {"name": name, "description": DESCRIPTIONS.get(name, ""), "inputSchema": TOOLS[name]}
+    return listed | ({"annotations": ANNOTATIONS[name]} if name in ANNOTATIONS else {})
 
 
 def _call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -90,6 +97,11 @@ def _call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         case "die":
             print("the password is hunter22", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
+        case "die once" | "die once reading" | "die once the same":
+            with Path(arguments["mark"]).open("a") as mark:
+                mark.write(".")
+            if Path(arguments["mark"]).read_text() == ".":
+                os.kill(os.getpid(), signal.SIGKILL)
         case "sleep":
             time.sleep(2)
         case "grow":

@@ -42,6 +42,7 @@ class Part(Wire):
 
 class Message(Wire):
     role: Literal["system", "user", "assistant", "tool"]
+    name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")] | None = None
     content: str | list[Part] | None = None
     tool_calls: list[ToolCall] = []
     tool_call_id: str | None = None
@@ -68,6 +69,10 @@ class ChatRequest(Wire):
     stream: Literal[True]
     stream_options: StreamOptions
     tools: list[Tool] = []
+    tool_choice: Literal["auto", "none"] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    reasoning_effort: Literal["minimal", "low", "medium", "high"] | None = None
 
     @model_validator(mode="after")
     def _answered(self) -> "ChatRequest":

@@ -123,7 +123,7 @@ class PlayedTurn:
     final: FinalState
     stored: Sequence[TurnOutcome]
     payloads: Sequence[list[BaseMessage]]
-    tools_seen: Sequence[list[str]]
+    tool_choices: Sequence[str | None]
     was_cancelled: bool
 
     def of_kind(self, kind: type) -> list[Any]:
@@ -180,7 +180,7 @@ async def _turn(
         events = await reader
     final = events[-1]
     assert isinstance(final, FinalState)
-    sent, tools = world.model.payloads[before:], world.model.tools_seen[before:]
+    sent, tools = world.model.payloads[before:], world.model.tool_choices[before:]
     return PlayedTurn(events, final, store.finished, sent, tools, was_cancelled)
 
 

@@ -18,7 +18,7 @@ from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.images.image import ImageFetcher
 from proviso_service.models import AnswerExtractor, Classifier
-from proviso_service.turns import ExitReason
+from proviso_service.turns import ExitCause, ExitReason
 from proviso_service.wiring import App
 from tests.support.configured import configured
 from tests.support.migrated import state_in
@@ -107,11 +107,18 @@ class RunningService:
 
 def chat_request(message: str, matter_id: str = "", **fields: Any) -> chat_pb2.ChatRequest:
     context = context_pb2.MatterContext(matter_id=matter_id) if matter_id else None
+    if "history" in fields:
+        fields["history"] = chat_pb2.ConversationHistory(messages=fields["history"])
     return chat_pb2.ChatRequest(message=message, matter_context=context, **fields)
 
 
 def reason_of(final: chat_pb2.FinalState) -> ExitReason:
     return ExitReason[turns_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")]
+
+
+def cause_of(final: chat_pb2.FinalState) -> ExitCause | None:
+    name = turns_pb2.ExitCause.Name(final.exit_cause).removeprefix("EXIT_CAUSE_")
+    return None if name == "UNSPECIFIED" else ExitCause[name]
 
 
 def final_of(events: list[chat_pb2.AgentEvent]) -> chat_pb2.FinalState:

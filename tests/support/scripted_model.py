@@ -35,12 +35,14 @@ class Step:
 
 
 class ScriptedChatModel(BaseChatModel):
-    """Plays its steps in order and keeps what it was sent; `tools_seen` has the tools of each call."""
+    """Plays its steps in order and keeps what it was sent; `tools_seen` has the tools of each call, and `tool_choices`
+    what it was told about calling them."""
 
     script: list[Step]
     _held: asyncio.Event = PrivateAttr(default_factory=asyncio.Event)
     _payloads: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
     _tools: list[list[str]] = PrivateAttr(default_factory=list)
+    _choices: list[str | None] = PrivateAttr(default_factory=list)
 
     @property
     def held(self) -> asyncio.Event:
@@ -56,11 +58,15 @@ class ScriptedChatModel(BaseChatModel):
         return self._tools
 
     @property
+    def tool_choices(self) -> list[str | None]:
+        return self._choices
+
+    @property
     def _llm_type(self) -> str:
         return "scripted"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        return self.bind(tools=list(tools))
+        return self.bind(tools=list(tools), **kwargs)
 
     def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
         raise AssertionError("the service streams")
@@ -70,6 +76,7 @@ class ScriptedChatModel(BaseChatModel):
     ) -> AsyncIterator[ChatGenerationChunk]:
         self._payloads.append(list(messages))
         self._tools.append([tool["function"]["name"] for tool in kwargs.get("tools", ())])
+        self._choices.append(kwargs.get("tool_choice"))
         number = len(self._payloads)
         if number > len(self.script):
             raise AssertionError(f"call {number} is not in the script")

@@ -116,4 +116,4 @@ async def serving(scripted: Server) -> AsyncIterator[Server]:
         server.close()
         await scripted.connections.close()
         await server.wait_closed()
-    assert scripted.refused == []
+    assert scripted.refused == [], scripted.refused

@@ -12,7 +12,7 @@ from proviso_service.context.selection.request_items import RequestItems, build_
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors
 
-BY_MEANING = SelectionConfig(word_weight=0, min_score=0.5, max_distance=1)
+BY_MEANING = SelectionConfig(time_limit_s=60, word_weight=0, min_score=0.5, max_distance=1)
 """A score is the cosine."""
 
 

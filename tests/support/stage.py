@@ -68,7 +68,7 @@ class Stage:
     def held(self, question: str) -> tuple[ScriptedChatModel, asyncio.Event]:
         """A reply that stops after its words until the event is set."""
         go_on = asyncio.Event()
-        return self.play(question, Step(("We supply ", "goods."), hold_after=go_on)), go_on
+        return self.play(question, Step(("You are ", "welcome\n"), hold_after=go_on)), go_on
 
 
 @asynccontextmanager

@@ -21,6 +21,7 @@ class Words(Enum):
     FIGURE = "The cap is 5,000."
     QUOTED = "It is “governed by the laws of Ohio” [1]."
     INVENTED = "It is “governed by the laws of Texas” [1]."
+    PARTLY = "It is “governed by the laws of Ohio” [1]. It is “governed by the laws of Texas” [1]."
     LONG = "word " * 900
 
 
@@ -49,6 +50,8 @@ class Failure(Enum):
 
 
 INVALID = frozenset({Lookup.UNKNOWN, Lookup.MISFIT, Lookup.NO_JSON})
+LEFT_OUT = f"{Words.QUOTED.value} [One sentence was left out here: no source holds it.]"
+"""What is displayed of PARTLY."""
 PASSAGES = frozenset({Lookup.FOUND, Lookup.HUGE, Lookup.FLAKY})
 
 
@@ -147,7 +150,7 @@ class _Reading:
             self._use(number, reply)
             is_accepted = not any(lookup in INVALID for lookup in reply.lookups)
         else:
-            self._judge(reply.words)
+            self._judge(reply.words, wants_tools=bool(reply.lookups))
             is_accepted = bool(self._end.answer)
         if is_accepted:
             self._kept.replies[before] = called
@@ -182,22 +185,24 @@ class _Reading:
         self._answering = len(executed) < len(valid)
         return None
 
-    def _judge(self, words: Words) -> None:
+    def _judge(self, words: Words, *, wants_tools: bool) -> None:
         if not words.value.strip():
             if self._was_empty:
-                return self._stop(ExitReason.LLM_GENERATION_FAILURE)
+                beyond = ExitReason.MAX_TOOL_CALLS_REACHED
+                return self._stop(beyond if wants_tools else ExitReason.LLM_GENERATION_FAILURE)
             self._was_empty = True
             return None
-        if self._found_nothing():
+        if self._found_nothing() and words is not Words.QUESTION:
             return self._stop(ExitReason.LLM_GENERATION_FAILURE)
-        if not self._is_grounded(words):
+        answer = self._displayed(words)
+        if not answer:
             if self._was_reminded:
                 return self._stop(ExitReason.LLM_GENERATION_FAILURE)
             self._was_reminded = True
             self._said += (words,)
             self._chars += len(words.value)
             return None
-        self._end.answer = words.value
+        self._end.answer = answer
         return self._stop(ExitReason.MAX_TOOL_CALLS_REACHED if self._answering else ExitReason.COMPLETED)
 
     def _found_nothing(self) -> bool:
@@ -207,17 +212,16 @@ class _Reading:
     def _found(self) -> set[Lookup]:
         return {lookup for _, lookup in self._end.executed}
 
-    def _is_grounded(self, words: Words) -> bool:
-        found = self._found()
-        has_passages = bool(found & PASSAGES)
+    def _displayed(self, words: Words) -> str:
+        """What is displayed of a reply, if anything: only what a passage holds, or what states nothing. No list of
+        names makes a statement true."""
+        has_passages = bool(self._found() & PASSAGES)
         match words:
             case Words.QUESTION | Words.REFUSAL:
-                return True
-            case Words.QUOTED:
-                return has_passages
-            case Words.INVENTED:
-                return False
-            case Words.FIGURE:
-                return Lookup.NAMES in found
+                return str(words.value)
+            case Words.QUOTED if has_passages:
+                return str(words.value)
+            case Words.PARTLY if has_passages and self._was_reminded:
+                return LEFT_OUT
             case _:
-                return Lookup.NAMES in found
+                return ""

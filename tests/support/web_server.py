@@ -1,4 +1,4 @@
-"""A web server on loopback with TLS, whose answers are bytes as they are sent."""
+"""A web server on loopback, with TLS or without, whose answers are bytes as they are sent."""
 
 import asyncio
 import ssl
@@ -72,7 +72,7 @@ class WebServer:
 
 
 @asynccontextmanager
-async def web_server(tls: ssl.SSLContext) -> AsyncIterator[WebServer]:
+async def web_server(tls: ssl.SSLContext | None = None) -> AsyncIterator[WebServer]:
     served = WebServer()
     server = await asyncio.start_server(served.connections.accept, "127.0.0.1", 0, ssl=tls)
     served.port = server.sockets[0].getsockname()[1]

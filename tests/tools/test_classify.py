@@ -21,7 +21,7 @@ FILLER = "The parties have agreed on the following in good faith. " * 12
 
 async def run(world: AnalysisWorld, *clause_types: str, **args: Any) -> ClassifyResult:
     scope = ToolScope(Caller(TENANT, "anna"), world.matter.matter_id)
-    return await IsaacusClassify(world.classification).run(
+    return await IsaacusClassify(world.classification, world.store).run(
         scope, IsaacusClassifyArgs(clause_types=list(clause_types) or None, **args)
     )
 
@@ -33,7 +33,7 @@ async def world(tmp_path: Path) -> Any:
 
 
 def test_the_schema_is_the_tool_familys_without_the_matter() -> None:
-    [schema] = ToolRegistry([IsaacusClassify(cast(Any, None))]).schemas()
+    [schema] = ToolRegistry([IsaacusClassify(cast(Any, None), cast(Any, None))]).schemas()
     function = schema["function"]
     assert function["name"] == "isaacus_classify"
     assert list(function["parameters"]["properties"]) == ["clause_types", "document_ids"]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from proviso_service.errors import InvalidIql, NoReadyDocuments
+from proviso_service.analysis.model import InvalidIql
+from proviso_service.errors import NoReadyDocuments
 from proviso_service.identity import Caller
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.tools.base import SourcePassage, ToolScope
@@ -21,7 +22,7 @@ FILLER = "The parties have agreed on the following in good faith. " * 12
 
 async def run(world: AnalysisWorld, query: str, **args: Any) -> IqlResult:
     scope = ToolScope(Caller(TENANT, "anna"), world.matter.matter_id)
-    return await IsaacusIql(world.analysis).run(scope, IsaacusIqlArgs(query=query, **args))
+    return await IsaacusIql(world.analysis, world.store).run(scope, IsaacusIqlArgs(query=query, **args))
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ async def world(tmp_path: Path) -> Any:
 
 
 async def test_the_schema_is_the_contracts_without_the_matter(world: AnalysisWorld) -> None:
-    [schema] = ToolRegistry([IsaacusIql(world.analysis)]).schemas()
+    [schema] = ToolRegistry([IsaacusIql(world.analysis, world.store)]).schemas()
     function = schema["function"]
     assert function["name"] == "isaacus_iql"
     assert list(function["parameters"]["properties"]) == ["query", "document_ids", "model"]
@@ -45,7 +46,7 @@ async def test_the_schema_is_the_contracts_without_the_matter(world: AnalysisWor
 
 
 async def test_the_description_says_when_to_use_it_and_what_there_is(world: AnalysisWorld) -> None:
-    description = IsaacusIql(world.analysis).description
+    description = IsaacusIql(world.analysis, world.store).description
     for part in ("Find termination clauses", "isaacus_search", "document_ids=[document_id]"):
         assert part in description
     for template in world.analysis.templates:

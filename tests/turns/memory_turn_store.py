@@ -65,7 +65,7 @@ class MemoryTurnStore:
             same_session = (row.record.caller, row.record.session_id) == (caller, request.session_id)
             if request.session_id and same_session and row.record.state is not TurnState.ENDED:
                 raise SessionBusy(request.session_id, row.record.turn_id)
-        record = TurnRecord(turn_id, caller, request.session_id, TurnState.RUNNING, 0, None)
+        record = TurnRecord(turn_id, caller, request.session_id, TurnState.RUNNING, 0, None, request.language)
         self.rows[turn_id] = Row(record, request.request_id, payload_sha256, owner)
         return TurnBegun(turn_id, True)
 

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from proviso_service.context.model import ContextFill, ItemRef, ItemType, RequestContext
 from proviso_service.identity import Caller
 from proviso_service.turns import (
-    EXIT_SEMANTICS,
     AskedCall,
     Emit,
     Event,
+    ExitCause,
     ExitReason,
     FinalState,
     Heartbeat,
@@ -32,6 +32,7 @@ from proviso_service.turns import (
     TurnStart,
     TurnStore,
     Usage,
+    semantics_of,
 )
 from tests.turns.memory_turn_store import MemoryTurnStore
 
@@ -75,10 +76,17 @@ class ScriptedExecution:
     async def run(self) -> TurnOutcome:
         return await self.script(self)
 
-    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
-        semantics = EXIT_SEMANTICS[reason]
+    def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
+        semantics = semantics_of(reason, cause)
         return TurnOutcome(
-            FinalState(reason, retryable, semantics.display_message, semantics.message, usage=USAGE_SO_FAR)
+            FinalState(
+                reason,
+                semantics.retryable,
+                semantics.display_message,
+                semantics.message,
+                usage=USAGE_SO_FAR,
+                exit_cause=cause,
+            )
         )
 
     def release(self) -> None:

@@ -36,7 +36,7 @@ from tests.turns.scripted import (
 
 def assert_cancelled(final: FinalState, retryable: Retryable = Retryable.NOT_APPLICABLE) -> None:
     assert (final.exit_reason, final.retryable) == (ExitReason.CANCELLED, retryable)
-    assert not final.display_message
+    assert final.display_message is (retryable is Retryable.YES)
 
 
 async def test_cancelling_at_once() -> None:
@@ -78,7 +78,9 @@ async def test_cancelling_while_the_turn_is_being_registered() -> None:
         store.gates["begin"].set()
         turn_id = await starting
         await draining
-        assert_cancelled(final_of(await collect(turns, turn_id)), Retryable.YES)
+        final = final_of(await collect(turns, turn_id))
+        assert_cancelled(final, Retryable.YES)
+        assert final.usage == USAGE_SO_FAR, "the program accounts for a turn that it has not run"
         assert not program.waiting.is_set()
 
 

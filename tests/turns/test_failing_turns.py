@@ -7,6 +7,7 @@ import pytest
 
 from proviso_service.turns import (
     EXIT_SEMANTICS,
+    ExitCause,
     ExitReason,
     FinalState,
     Retryable,
@@ -123,14 +124,14 @@ class Unaccountable(NeverWaits):
     def release(self) -> None:
         raise AssertionError("this program has never waited for a person")
 
-    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+    def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
         raise KeyError(PRIVATE)
 
 
 class Misreporting(Unaccountable):
     """Says COMPLETED of a turn that failed."""
 
-    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+    def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
         return completed()
 
 

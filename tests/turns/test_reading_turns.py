@@ -16,7 +16,7 @@ from proviso_service.turns import (
     TurnOutcome,
     TurnRequest,
 )
-from proviso_service.turns.turn import JOINED_MAX_CHARS
+from proviso_service.turns.turn import JOINED_MAX_CHARS, Retention
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
     ANN,
@@ -159,7 +159,7 @@ async def test_tokens_that_come_fast_are_sent_together_and_no_other_event_waits_
     tokens = [Token("a", word) for word in words]
     took_s: list[float] = []
     for _ in range(3):
-        program = Gated(before=(TURN_START, tokens[0]), after=(*tokens[1:50], TOOL_START, *tokens[50:]))
+        program = Gated(before=(TURN_START, tokens[0]), after=(*tokens[1:50], TOOL_END, *tokens[50:]))
         async with running(program, token_interval_s=1) as turns:
             turn_id = await turns.start(ANN, QUESTION)
             began = asyncio.get_running_loop().time()
@@ -171,7 +171,7 @@ async def test_tokens_that_come_fast_are_sent_together_and_no_other_event_waits_
         assert_gapless(events, 0, len(words) + 3)
         assert text_of(events) == "".join(words)
         kinds = [type(event.event).__name__ for event in events]
-        assert kinds[kinds.index("ToolStart") :] == ["ToolStart", "Token", "FinalState"]
+        assert kinds[kinds.index("ToolEnd") :] == ["ToolEnd", "Token", "FinalState"]
         assert len(kinds) <= 6
     # The best of three: a busy machine only ever adds to what it takes.
     assert min(took_s) < 0.9
@@ -192,18 +192,24 @@ async def test_silence_brings_heartbeats_that_are_no_part_of_the_turn() -> None:
     assert all(item.emit_time_s > 1_700_000_000 for item in items)
 
 
-async def test_events_are_kept_for_their_time_after_the_end_and_then_expire() -> None:
+async def test_events_are_kept_for_their_time_after_the_end() -> None:
+    loop = asyncio.get_running_loop()
+    dropped: asyncio.Future[str] = loop.create_future()
+    retention = Retention(0.03, 1_000, dropped.set_result)
+    before = loop.time()
+    retention.keep("turn", 10)
+    assert await dropped == "turn"
+    assert loop.time() - before >= 0.025
+
+
+async def test_after_their_time_events_expire_and_the_end_stays() -> None:
     store = MemoryTurnStore()
-    async with running(emits(*SCRIPT), store, log_ttl_s=0.03) as turns:
-        loop = asyncio.get_running_loop()
+    async with running(emits(*SCRIPT), store, log_ttl_s=1e-9) as turns:
         turn_id = await turns.start(ANN, QUESTION)
         final = await turns.wait(ANN, turn_id)
-        ended = loop.time()
-        with pytest.raises(TurnExpired):  # noqa: PT012 - read until it expires
-            while True:
-                await collect(turns, turn_id)
-                await asyncio.sleep(0.005)
-        assert loop.time() - ended >= 0.025
+        await asyncio.sleep(0)
+        (event,) = await collect(turns, turn_id)
+        assert (event.first_sequence, event.sequence, event.event) == (LAST, LAST, final)
         assert (await turns.get(ANN, turn_id)).final_state == final
         assert await turns.wait(ANN, turn_id) == final
 
@@ -216,8 +222,7 @@ async def test_a_reader_that_is_attached_when_the_events_expire_reads_to_the_end
             await turns.wait(ANN, turn_id)
             await turns.wait(ANN, await turns.start(ANN, QUESTION))
             await asyncio.sleep(0)
-            with pytest.raises(TurnExpired):
-                await collect(turns, turn_id)
+            assert len(await collect(turns, turn_id)) == 1
             events += [item async for item in items]
         assert_gapless([item for item in events if isinstance(item, LoggedEvent)], 0, LAST)
 
@@ -229,10 +234,21 @@ async def test_kept_logs_are_bounded_in_bytes_and_the_earliest_ended_go_first() 
             turn_ids.append(await turns.start(ANN, QUESTION))
             await turns.wait(ANN, turn_ids[-1])
         await asyncio.sleep(0)
-        with pytest.raises(TurnExpired):
-            await collect(turns, turn_ids[0])
+        assert len(await collect(turns, turn_ids[0])) == 1
         for turn_id in turn_ids[1:]:
             final_of(await collect(turns, turn_id))
+
+
+@pytest.mark.parametrize(("after", "sequence"), [(0, LAST), (LAST - 1, LAST), (LAST, LAST), (LAST + 5, LAST + 6)])
+async def test_the_stored_end_comes_whatever_the_reader_has_seen(after: int, sequence: int) -> None:
+    """The process of the turn may have died before it had stored how many events it sent."""
+    store = MemoryTurnStore()
+    async with running(emits(*SCRIPT), store) as turns:
+        turn_id = await turns.start(ANN, QUESTION)
+        final = await turns.wait(ANN, turn_id)
+    async with running(emits(), store) as turns:
+        (event,) = await collect(turns, turn_id, after)
+    assert (event.first_sequence, event.sequence, event.event) == (sequence, sequence, final)
 
 
 async def test_a_turn_that_runs_on_no_process_has_no_events_and_no_end_yet() -> None:

@@ -115,3 +115,14 @@ def test_what_is_said_of_a_damaged_one_quotes_nothing_of_it() -> None:
     logged_text = "".join(traceback.format_exception(refused.value))
     assert "ValidationError" in logged_text
     assert "swordfish" not in logged_text
+
+
+def test_what_gives_access_to_images_is_not_stored() -> None:
+    turn = suspended([])
+    urls = ("https://a.example/1.png?X-Amz-Signature=5ecre7#frag", "https://a.example/2.png")
+    request = replace(turn.request, image_urls=urls, selected_assets=("why?.md", urls[0]))
+    text = suspended_to_json(replace(turn, request=request))
+    assert "5ecre7" not in text
+    restored = suspended_from_json(text).request
+    assert restored.image_urls == ("https://a.example/1.png", "https://a.example/2.png")
+    assert restored.selected_assets == ("why?.md", "https://a.example/1.png")

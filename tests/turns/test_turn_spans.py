@@ -14,8 +14,8 @@ from proviso_service.settings import TelemetrySettings
 from proviso_service.telemetry.tracing import tracer_provider
 from proviso_service.turns import (
     Decision,
+    ExitCause,
     ExitReason,
-    Retryable,
     SuspensionUnreadable,
     TracedProgram,
     TurnExecution,
@@ -83,8 +83,8 @@ async def test_a_cancelled_turn_ends_its_span() -> None:
     with pytest.raises(asyncio.CancelledError):
         await run
     assert exporter.get_finished_spans() == ()
-    execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
-    execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE)  # its outcome could not be stored
+    execution.interrupted(ExitReason.CANCELLED, ExitCause.CANCELLED_BY_CALLER)
+    execution.interrupted(ExitReason.INTERNAL_ERROR)  # its outcome could not be stored
     span = only_span(exporter)
     assert (
         dict(span.attributes or {}).items()

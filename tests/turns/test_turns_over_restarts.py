@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from proviso_service.errors import Draining, TurnExpired, TurnNotWaiting
+from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns import (
     ApprovalRequired,
     Decision,
     DiscardReason,
     Event,
+    ExitCause,
     ExitReason,
     FinalState,
     MessageRole,
@@ -24,7 +25,7 @@ from proviso_service.turns import (
     TurnState,
     Usage,
 )
-from proviso_service.turns.runner import CANNOT_RESUME
+from proviso_service.turns.endings import CANNOT_RESUME
 from tests.turns.asking import DENY, IN_SESSION, ONCE, OTHER_TOOL, SAME_TOOL, SHORT_S, Asking, message_of, waiting
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import (
@@ -255,9 +256,9 @@ async def test_a_program_that_is_ended_while_it_waits_can_tell_what_was_decided(
     made: list[list[tuple[str, Decision]]] = []
 
     class Telling(ScriptedExecution):
-        def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+        def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
             made.append([(call.call_id, decision) for call, decision in self.approvals.made])
-            return super().interrupted(reason, retryable)
+            return super().interrupted(reason, cause)
 
     asking, store = Asking(((SAME_TOOL,), (ASKED, OTHER_TOOL))), MemoryTurnStore()
     program = Program(asking.program.script, Telling)
@@ -309,22 +310,31 @@ async def test_a_stored_state_that_cannot_be_read_ends_the_turn_and_not_the_serv
         assert record.final_state is not None
         assert_says_what_became_of_it(record.final_state)
         assert record.last_sequence == 5
-        with pytest.raises(TurnExpired):
-            await collect(turns, turn_id)
+        assert [event.event for event in await collect(turns, turn_id)] == [record.final_state]
         assert turns.running == 0
     assert f"turn {turn_id}: its stored state cannot be gone on from" in caplog.text
     assert_kept_in_the_session(store.finished)
 
 
+async def test_what_became_of_a_turn_is_said_in_the_language_of_its_message() -> None:
+    store, asking = MemoryTurnStore(), Asking()
+    turn_id, _ = await restarted(store, asking, replace(IN_SESSION, message="Welches Recht gilt?"))
+    store.rows[turn_id].suspended = ""
+    async with running(asking.program, store) as turns:
+        final = (await turns.get(ANN, turn_id)).final_state
+        assert final is not None
+        assert final.message == CANNOT_RESUME["de"]
+
+
 def assert_says_what_became_of_it(final: FinalState) -> None:
     assert (final.exit_reason, final.retryable) == (ExitReason.INTERNAL_ERROR, Retryable.YES)
-    assert (final.display_message, final.message) == (True, CANNOT_RESUME)
+    assert (final.display_message, final.message) == (True, CANNOT_RESUME["en"])
 
 
 def assert_kept_in_the_session(finished: list[TurnOutcome]) -> None:
     (outcome,) = finished
     (kept,) = outcome.new_messages
-    assert (kept.role, kept.content) == (MessageRole.ERROR, CANNOT_RESUME)
+    assert (kept.role, kept.content) == (MessageRole.ERROR, CANNOT_RESUME["en"])
     assert kept.turn
     assert kept.turn.exit_reason is ExitReason.INTERNAL_ERROR
 
@@ -357,4 +367,4 @@ async def test_a_program_that_fails_to_go_on_for_another_reason_ends_the_turn_as
     async with running(Forgetful(asking.program.script, failure=OSError("disk full")), store) as turns:
         final = final_of(await collect(turns, turn_id))
     assert (final.exit_reason, final.retryable) == (ExitReason.INTERNAL_ERROR, Retryable.MAYBE)
-    assert final.message != CANNOT_RESUME
+    assert final.message != CANNOT_RESUME["en"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from proviso_service.turns import ExitReason, OnDisconnect, TurnRequest
+from proviso_service.turns import CAUSE_SEMANTICS, ExitCause, ExitReason, OnDisconnect, TurnRequest
 from tests.turns.memory_turn_store import MemoryTurnStore
 from tests.turns.scripted import ANN, TURN_START, Gated, collect, emits, final_of, read_to, running
 
@@ -22,12 +22,21 @@ async def ended(store: MemoryTurnStore) -> ExitReason:
     return store.finished[0].final_state.exit_reason
 
 
-@pytest.mark.parametrize("request_", [GRACE, CANCEL], ids=["grace", "cancel"])
-async def test_a_turn_that_no_reader_ever_attaches_to_is_cancelled_after_the_grace_time(request_: TurnRequest) -> None:
+@pytest.mark.parametrize(
+    ("request_", "cause"),
+    [(GRACE, ExitCause.ABANDONED), (CANCEL, ExitCause.CANCELLED_BY_CALLER)],
+    ids=["grace", "cancel"],
+)
+async def test_a_turn_that_no_reader_ever_attaches_to_is_cancelled_after_the_grace_time(
+    request_: TurnRequest, cause: ExitCause
+) -> None:
     store = MemoryTurnStore()
     async with running(Gated(), store, grace_s=SHORT_S) as turns:
         await turns.start(ANN, request_)
         assert await ended(store) is ExitReason.CANCELLED
+    final, semantics = store.finished[0].final_state, CAUSE_SEMANTICS[cause]
+    assert (final.exit_cause, final.retryable) == (cause, semantics.retryable)
+    assert (final.display_message, final.message) == (semantics.display_message, semantics.message)
 
 
 async def test_grace_counts_from_the_last_reader_s_leaving() -> None:

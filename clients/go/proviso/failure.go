@@ -6,6 +6,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	pb "github.com/proviso-legal/proviso/clients/go/gen/proviso/v1"
 )
 
 // domain is that of the service's own reasons; a proxy may have others.
@@ -34,6 +36,7 @@ type Failure struct {
 	RetryDelay   time.Duration     // how long to wait before trying again
 	ResourceType string            // of a NotFound: what there is none of
 	ResourceName string
+	Faults       []*pb.IqlError // of an InvalidIql: where the query is wrong, and what would correct it
 }
 
 // FailureOf reads the details of an error that a stub or an iterator of this package returned.
@@ -52,6 +55,8 @@ func FailureOf(err error) Failure {
 			}
 		case *errdetails.RetryInfo:
 			failure.RetryDelay = detail.GetRetryDelay().AsDuration()
+		case *pb.IqlFaults:
+			failure.Faults = detail.GetErrors()
 		case *errdetails.ResourceInfo:
 			failure.ResourceType, failure.ResourceName = detail.GetResourceType(), detail.GetResourceName()
 		}

@@ -51,7 +51,7 @@ func Chat(
 	}
 	return func(yield func(*pb.AgentEvent, error) bool) {
 		reader := newReader(stub, request.GetUserId(), yield, options)
-		reader.chat = request
+		reader.chat, reader.leaveOut = request, request.GetOptions().GetLeaveOut()
 		reader.run(ctx)
 	}
 }
@@ -63,20 +63,22 @@ func Resume(
 	return func(yield func(*pb.AgentEvent, error) bool) {
 		reader := newReader(stub, request.GetUserId(), yield, options)
 		reader.turnID, reader.last = request.GetTurnId(), request.GetAfterSequence()
+		reader.leaveOut = request.GetLeaveOut()
 		reader.run(ctx)
 	}
 }
 
 // reader follows one turn over as many streams as it takes.
 type reader struct {
-	stub    pb.ChatServiceClient
-	chat    *pb.ChatRequest // nil where the turn's id was known from the start
-	userID  string
-	yield   func(*pb.AgentEvent, error) bool
-	turnID  string // empty until the service has told it
-	last    int32  // sequence of the last event yielded
-	silence time.Duration
-	retries retries
+	stub     pb.ChatServiceClient
+	chat     *pb.ChatRequest // nil where the turn's id was known from the start
+	userID   string
+	leaveOut *pb.LeaveOut
+	yield    func(*pb.AgentEvent, error) bool
+	turnID   string // empty until the service has told it
+	last     int32  // sequence of the last event yielded
+	silence  time.Duration
+	retries  retries
 }
 
 func newReader(
@@ -133,7 +135,8 @@ func (r *reader) follow(ctx context.Context) error {
 			return cutOr(ctx, err)
 		}
 		r.retries.reset()
-		if event.GetHeartbeat() != nil || event.GetSequence() <= r.last {
+		// A final state is whole in itself, and may be all that is left of the turn.
+		if event.GetHeartbeat() != nil || event.GetSequence() <= r.last && event.GetFinalState() == nil {
 			continue
 		}
 		r.turnID, r.last = event.GetTurnId(), event.GetSequence()
@@ -147,7 +150,9 @@ func (r *reader) open(ctx context.Context) (grpc.ServerStreamingClient[pb.AgentE
 	if r.turnID == "" {
 		return r.stub.Chat(ctx, r.chat)
 	}
-	return r.stub.ResumeChat(ctx, &pb.ResumeChatRequest{TurnId: r.turnID, AfterSequence: r.last, UserId: r.userID})
+	return r.stub.ResumeChat(ctx, &pb.ResumeChatRequest{
+		TurnId: r.turnID, AfterSequence: r.last, UserId: r.userID, LeaveOut: r.leaveOut,
+	})
 }
 
 // end yields the stored final state of a turn of which nothing else is left: its events are no longer kept, for example

@@ -25,6 +25,11 @@ var errHush = errors.New("hush")
 
 var cut = status.Error(codes.Unavailable, "cut")
 
+// stored stands for a turn of which the final state is left, as the event of this sequence.
+type stored int32
+
+func (stored) Error() string { return "stored" }
+
 // visit is what the server does with one stream: it sends so many events, then ends with the error.
 type visit struct {
 	events int
@@ -37,11 +42,13 @@ type server struct {
 	visits   []visit
 	left     int     // silent streams whose reader has gone
 	asked    []int32 // after_sequence of each stream; -1 for Chat
+	leftOut  []bool  // whether each stream does without tool output
 	requests []string
 }
 
 func (s *server) Chat(request *pb.ChatRequest, stream grpc.ServerStreamingServer[pb.AgentEvent]) error {
 	s.asked, s.requests = append(s.asked, -1), append(s.requests, request.GetRequestId())
+	s.leftOut = append(s.leftOut, request.GetOptions().GetLeaveOut().GetToolOutput())
 	if s.visits[0].events < 0 { // not even the turn's id gets through
 		return s.play(0, nil)
 	}
@@ -53,6 +60,7 @@ func (s *server) Chat(request *pb.ChatRequest, stream grpc.ServerStreamingServer
 
 func (s *server) ResumeChat(request *pb.ResumeChatRequest, stream grpc.ServerStreamingServer[pb.AgentEvent]) error {
 	s.asked = append(s.asked, request.GetAfterSequence())
+	s.leftOut = append(s.leftOut, request.GetLeaveOut().GetToolOutput())
 	return s.play(request.GetAfterSequence(), stream)
 }
 
@@ -67,6 +75,10 @@ func (s *server) play(after int32, stream grpc.ServerStreamingServer[pb.AgentEve
 		if err := stream.Send(step(sequence)); err != nil {
 			return err
 		}
+	}
+	if sequence, ok := visit.err.(stored); ok {
+		end := &pb.AgentEvent_FinalState{FinalState: &pb.FinalState{}}
+		return stream.Send(&pb.AgentEvent{TurnId: "t1", Sequence: int32(sequence), Event: end})
 	}
 	if visit.err == errHush {
 		<-stream.Context().Done()
@@ -118,6 +130,9 @@ func TestATurnIsTakenUpWhereItsStreamEnded(t *testing.T) {
 		"reset by a proxy":               {[]visit{{2, reset}, {3, nil}}, []int32{-1, 2}, whole},
 		"cancelled by a stopping server": {[]visit{{-1, stopped}, {2, stopped}, {3, nil}}, []int32{-1, -1, 2}, whole},
 		"its events are no longer there": {[]visit{{2, cut}, {0, expired}}, []int32{-1, 2}, []int32{1, 2, 5}},
+		"its end is all that is left":    {[]visit{{2, cut}, {0, stored(5)}}, []int32{-1, 2}, []int32{1, 2, 5}},
+		"its end was never counted":      {[]visit{{2, cut}, {0, stored(1)}}, []int32{-1, 2}, []int32{1, 2, 1}},
+		"nothing but its end is left":    {[]visit{{0, stored(5)}}, []int32{-1}, []int32{5}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -153,6 +168,25 @@ func TestATurnThatWasSeenToItsEndGivesItsFinalState(t *testing.T) {
 		if !slices.Equal(seen, []int32{lastSequence}) || !slices.Equal(server.asked, asked) {
 			t.Errorf("after %d: saw %v after asking %v", after, seen, server.asked)
 		}
+	}
+}
+
+func TestWhatIsLeftOutIsLeftOutAfterACutToo(t *testing.T) {
+	server := &server{visits: []visit{{2, cut}, {3, nil}, {2, cut}, {3, nil}}}
+	stub, leaveOut := serve(t, server), &pb.LeaveOut{ToolOutput: true}
+	request := &pb.ChatRequest{Message: "Hello", Options: &pb.ChatOptions{LeaveOut: leaveOut}}
+	for _, err := range Chat(t.Context(), stub, request) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, err := range Resume(t.Context(), stub, &pb.ResumeChatRequest{TurnId: "t1", LeaveOut: leaveOut}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(server.leftOut, []bool{true, true, true, true}) {
+		t.Errorf("left out %v", server.leftOut)
 	}
 }
 

@@ -93,8 +93,11 @@ func kindOf(event *pb.AgentEvent) string {
 func (c *chatter) finish(ctx context.Context, round int, text *proviso.Text, final *pb.FinalState) error {
 	citations := []line{}
 	for _, citation := range final.GetCitations() {
+		if citation.GetKind() != pb.CitationKind_CITATION_KIND_DOCUMENT {
+			continue // there is no text to look it up in
+		}
 		document, err := c.tools.GetDocumentText(ctx, &pb.GetDocumentTextRequest{
-			MatterId: c.matter, DocumentId: citation.GetDocumentId(),
+			MatterId: c.matter, Document: &pb.GetDocumentTextRequest_DocumentId{DocumentId: citation.GetDocumentId()},
 		})
 		if err != nil {
 			return report(round, err)

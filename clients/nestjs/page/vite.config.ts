@@ -1,12 +1,13 @@
 import { defineConfig } from "vite";
 import { bundleLimit } from "./scripts/bundle-limit.js";
+import { pdfData } from "./scripts/pdf-data.js";
 
 const API = ["/chat", "/turns", "/sessions", "/matters", "/iql", "/catalog"];
 const GATEWAY = process.env.PROVISO_GATEWAY ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   base: "./",
-  plugins: [bundleLimit()],
+  plugins: [pdfData(), bundleLimit()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

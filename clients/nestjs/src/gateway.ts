@@ -33,7 +33,7 @@ export async function startGateway(settings: Settings, logged: LogLevel[] = LOGG
   gateway.useGlobalPipes(validation);
   gateway.useGlobalFilters(new ProblemFilter());
   servePage(gateway, settings.pageDir);
-  serveOpenApi(gateway);
+  serveOpenApi(gateway, settings.docs);
   const server = gateway.getHttpServer();
   server.maxConnections = settings.maxConnections;
   // An upload has its own time limit, which is the longest of a request's: Node's would cut it off without an answer.

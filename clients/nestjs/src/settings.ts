@@ -22,6 +22,7 @@ const Environment = z.strictObject({
   TLS: flag,
   TLS_CA: z.string().optional().transform(certificatesIn),
   DATA_DIR: z.string().min(1).default(".proviso/gateway"),
+  DOCS: z.enum(["true", "false"]).default("true").transform(isTrue),
   PAGE_DIR: z.string().min(1).default(pageFolder),
   ALLOWED_ORIGINS: list.pipe(
     z.array(z.string().regex(/^https?:\/\/[^/]+$/, "must be origins, as in https://a.example")),
@@ -51,6 +52,8 @@ export interface Settings {
   dataDir: string;
   /** Folder of the page's build; none is served where it does not exist. */
   pageDir: string;
+  /** Whether Swagger UI is served at /docs. */
+  docs: boolean;
   /** Origins of other sites whose pages may call the gateway. */
   allowedOrigins: readonly string[];
   /** Names under which it may be called, next to those of loopback. */
@@ -90,6 +93,7 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     tlsCa: read.TLS_CA,
     dataDir: read.DATA_DIR,
     pageDir: read.PAGE_DIR,
+    docs: read.DOCS,
     allowedOrigins: read.ALLOWED_ORIGINS,
     allowedHosts: read.ALLOWED_HOSTS,
     callTimeoutMs: read.CALL_TIMEOUT_S * 1000,

@@ -128,6 +128,78 @@ describe("a call that a person has to approve", () => {
   });
 });
 
+describe("what a browser leaves out is not sent", () => {
+  const SUBJECTS = ["rent", "deposit", "repairs", "insurance", "access", "notices"];
+  const duties = SUBJECTS.map((name, number) => `The tenant answers for the ${name} within ${number + 11} days.`);
+  const WITHOUT_DELAY =
+    "It acts without delay, bears the cost, and tells the landlord in writing what was done. ".repeat(3);
+  const GOOD_FAITH = "The parties go about this in good faith, as they have agreed.".repeat(8);
+  const sections = duties.map((duty, number) => `## The ${SUBJECTS[number] ?? ""}\n\n${duty} ${GOOD_FAITH}`);
+  const leave_out = { tool_output: true, repeated_contexts: true, history: true, told: true, context_items: true };
+  let brief: string;
+  let turnId: string;
+
+  beforeAll(async () => {
+    const { matter } = await browser.json<{ matter: { matter_id: string } }>("POST", "/matters", { name: "Lease" });
+    await browser.upload(matter.matter_id, ["# Lease", ...sections].join("\n\n"), "lease.md");
+    await browser.events("GET", `/matters/${matter.matter_id}/documents/events`);
+    const searches = [0, 2, 4].map((number) => ({
+      calls: [{ name: "isaacus_search", args: { query: `${duties[number] ?? ""} ${duties[number + 1] ?? ""}` } }],
+    }));
+    // Sentences at a time, as the service lets an answer out.
+    const answer = { tokens: duties.flatMap((duty) => [`“${duty}”\n\n`, `${WITHOUT_DELAY}\n\n`]), pause_ms: 20 };
+    const response = await browser.fetch("POST", "/chat", {
+      message: script(...searches, answer),
+      matter_context: { matter_id: matter.matter_id },
+      options: { leave_out },
+    });
+    turnId = response.headers.get("proviso-turn-id") ?? "";
+    brief = await response.text();
+  });
+
+  test("so that an answer of 1,900 characters with citations is below 15 kB", async () => {
+    const whole = await (await browser.fetch("GET", `/turns/${turnId}/events`)).text();
+    const [sent, all] = [Buffer.byteLength(brief), Buffer.byteLength(whole)];
+    expect(sent).toBeLessThan(15_000);
+    expect(all).toBeGreaterThan(3 * sent);
+    expect(brief.match(/^event: citation$/gm)).toHaveLength(6);
+    const { final_state } = await browser.json<{ final_state: Record<string, string> }>("GET", `/turns/${turnId}`);
+    expect(final_state.message?.length).toBeGreaterThan(1_800);
+  });
+
+  test("when a turn is resumed, too", async () => {
+    const left = Object.keys(leave_out).join(",");
+    const again = await browser.fetch("GET", `/turns/${turnId}/events?leave_out=${left}`);
+    expect(Buffer.byteLength(await again.text())).toBeLessThan(15_000);
+    const unknown = await browser.fetch("GET", `/turns/${turnId}/events?leave_out=history,words`);
+    expect(await unknown.json()).toMatchObject({ status: 400, violations: [{ field: "leave_out.1" }] });
+  });
+});
+
+test("text is sent as the model writes it where that is asked for, under the contract's name", async () => {
+  const raw = { message: script({ tokens: ["Hi"] }), matter_context, options: { text_release: "TEXT_RELEASE_RAW" } };
+  expect(wholeTurn(await browser.events("POST", "/chat", raw))).toMatchObject({ message: "Hi" });
+  const unknown = { ...raw, options: { text_release: "SOON" } };
+  expect((await browser.fetch("POST", "/chat", unknown)).status).toBe(400);
+});
+
+test("an answer is rated, and its message has the rating until that is taken back", async () => {
+  const asked = { message: script({ tokens: ["Good day."] }), matter_context, session_id: "rated" };
+  const [first] = await browser.events("POST", "/chat", asked);
+  const path = `/turns/${String(first?.data.turn_id)}/rating`;
+  const rating = { rating: "RATING_DOWN", reason: "RATING_REASON_INCOMPLETE", text: "No date" };
+  expect(await browser.json("PUT", path, rating)).toMatchObject({ rating });
+  expect(await messagesOf()).toMatchObject([{ role: "MESSAGE_ROLE_USER" }, { rating }]);
+  expect(await browser.json("PUT", path, { rating: "RATING_UNSPECIFIED" })).toEqual({});
+  expect((await messagesOf())[1]).not.toHaveProperty("rating");
+  expect((await browser.fetch("PUT", path, { rating: "UP" })).status).toBe(400);
+  expect((await browser.fetch("PUT", "/turns/unknown/rating", rating)).status).toBe(404);
+
+  async function messagesOf(): Promise<object[]> {
+    return (await browser.json<{ messages: object[] }>("GET", "/sessions/rated/messages")).messages;
+  }
+});
+
 test("a browser that goes away detaches from the turn, which goes on", async () => {
   const turn = await begun({ session_id: "left" });
   await service.read();

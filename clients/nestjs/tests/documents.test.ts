@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -84,6 +85,28 @@ test("an upload is stored under its name, and the same bytes are stored once", a
   expect([other.status, (await other.json()) as Uploaded]).toMatchObject([201, { already_existed: false }]);
 });
 
+test("a matter is made once under one request id, renamed and given notes", async () => {
+  const body = { name: "Sale", request_id: "once" };
+  const [{ matter }, again] = [await made(body), await made(body)];
+  expect(again.matter).toEqual(matter);
+  const path = `/matters/${matter.matter_id}`;
+  expect(await browser.json("PATCH", path, { name: "Sale of the mill" })).toMatchObject({
+    matter: { name: "Sale of the mill", notes: "" },
+  });
+  await browser.json("PATCH", path, { notes: "Due in May" });
+  const changed = { matter: { name: "Sale of the mill", notes: "Due in May" } };
+  expect(await browser.json("GET", path)).toMatchObject(changed);
+  expect(await browser.json("PATCH", path, { notes: "" })).toMatchObject({ matter: { notes: "" } });
+  expect((await browser.fetch("PATCH", path, { name: "" })).status).toBe(400);
+  expect((await browser.fetch("PATCH", path, { document_count: 3 })).status).toBe(400);
+  expect((await browser.fetch("POST", "/matters", { ...body, name: "Other" })).status).toBe(409);
+  expect(await browser.json("GET", "/matters?name=Sale%20of%20the%20mill")).toMatchObject({ total_size: 1 });
+
+  function made(of: object): Promise<{ matter: { matter_id: string } }> {
+    return browser.json("POST", "/matters", of);
+  }
+});
+
 test("20 MB go through to the service piece by piece", async () => {
   const matter = await createMatter("Large");
   const call = form(matter);
@@ -98,15 +121,65 @@ test("20 MB go through to the service piece by piece", async () => {
 test("a document is shown, its text in parts, and is deleted", async () => {
   const path = `/matters/${matterId}/documents/${documentId}`;
   expect(await browser.json("GET", path)).toMatchObject({ document: { document_id: documentId } });
-  const part = await browser.json("GET", `${path}/text?start=2&max_length=8`);
+  const part = await browser.json("GET", `${path}/text?start=2&max_chars=8`);
   expect(part).toMatchObject({ text: "The rent", start: 2, next_start: 10, truncated: true });
   expect((await browser.fetch("GET", `${path}/text?start=x`)).status).toBe(400);
-  const search = await browser.json("POST", `/matters/${matterId}/search`, { query: "rent", max_results: 1 });
+  expect((await browser.fetch("GET", `${path}/text?start=2&page=1`)).status).toBe(400);
+  const search = await browser.json("POST", `/matters/${matterId}/search`, { query: "rent", page_size: 1 });
   expect(search).toMatchObject({ results: [{ document_id: documentId }] });
   const extract = await browser.json("POST", `/matters/${matterId}/extract`, { question: "How much is the rent?" });
   expect(extract).toMatchObject({ question: "How much is the rent?" });
   const classify = await browser.json("POST", `/matters/${matterId}/classify`, { clause_types: ["Governing Law"] });
   expect(classify).toMatchObject({ clause_types_searched: ["Governing Law"] });
+});
+
+test("a document's bytes come as they were uploaded, whole, in ranges, and not again", async () => {
+  const path = `/matters/${matterId}/documents/${documentId}/content`;
+  const bytes = Buffer.from(RENT);
+  const whole = await browser.fetch("GET", path);
+  expect(Buffer.from(await whole.arrayBuffer())).toEqual(bytes);
+  const etag = `"${createHash("sha256").update(bytes).digest("hex")}"`;
+  expect(Object.fromEntries(whole.headers)).toMatchObject({
+    etag,
+    "content-type": "text/plain",
+    "content-length": String(bytes.length),
+    "accept-ranges": "bytes",
+    "content-disposition": `attachment; filename="Mietvertrag f?r ?l?.txt"; filename*=UTF-8''Mietvertrag%20f%C3%BCr%20%C3%9Cl%C3%B6.txt`,
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, no-cache",
+  });
+  const ranged = async (range: string, headers: Record<string, string> = {}) => {
+    const answer = await browser.fetch("GET", path, undefined, { headers: { Range: range, ...headers } });
+    return [answer.status, answer.headers.get("content-range"), Buffer.from(await answer.arrayBuffer()).length];
+  };
+  const all = bytes.length;
+  expect(await ranged("bytes=5-8")).toEqual([206, `bytes 5-8/${all}`, 4]);
+  expect(await ranged("bytes=-3")).toEqual([206, `bytes ${all - 3}-${all - 1}/${all}`, 3]);
+  expect(await ranged("bytes=5-8", { "If-Range": '"other"' })).toEqual([200, null, all]);
+  expect(await ranged("bytes=0-1,4-5")).toEqual([200, null, all]);
+  expect((await ranged("bytes=9999-")).slice(0, 2)).toEqual([416, `bytes */${all}`]);
+  const again = await browser.fetch("GET", path, undefined, { headers: { "If-None-Match": etag } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  const head = await browser.fetch("HEAD", path);
+  expect([head.status, head.headers.get("content-length")]).toEqual([200, String(all)]);
+  const missing = await browser.fetch("GET", path.replace(documentId, matterId));
+  expect([missing.status, await missing.json()]).toMatchObject([404, { reason: "DOCUMENT_NOT_FOUND" }]);
+});
+
+test("a large document comes whole, at the pace of its browser", async () => {
+  const matter = await createMatter("Long");
+  const bytes = Buffer.alloc(8 * MB, "The rent is due. ");
+  const { document } = (await (await browser.upload(matter, bytes, "long.pdf")).json()) as Uploaded;
+  const answer = await browser.fetch("GET", `/matters/${matter}/documents/${document.document_id}/content`);
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
+test("a page without layout says so", async () => {
+  const path = `/matters/${matterId}/documents/${documentId}/pages`;
+  const refused = await browser.fetch("GET", `${path}/1?start=2&end=8`);
+  expect([refused.status, await refused.json()]).toMatchObject([412, { reason: "DOCUMENT_WITHOUT_PAGES" }]);
+  expect((await browser.fetch("GET", `${path}/x`)).status).toBe(400);
 });
 
 test("a query in IQL streams its documents, and its mistakes are placed in UTF-16", async () => {
@@ -115,7 +188,9 @@ test("a query in IQL streams its documents, and its mistakes are placed in UTF-1
   expect(events.at(-1)).toMatchObject({ event: "summary", data: { summary: { document_count: events.length - 1 } } });
   const [first] = events;
   expect(first).toMatchObject({ event: "document_result", data: { document_index: 0, totals: { documents_done: 1 } } });
-  expect(JSON.stringify(first?.data)).toContain('"node_scores":[');
+  expect(first).toMatchObject({
+    data: { document_result: { explanation: { type: "IQL_NODE_TYPE_TEMPLATE", score: expect.any(Number) as number } } },
+  });
   const refused = await browser.fetch("POST", `/matters/${matterId}/iql`, { query: "{IS" });
   expect([refused.status, (await refused.json()) as object]).toMatchObject([400, { reason: "INVALID_IQL" }]);
   const parsed = await browser.json("POST", "/iql/parse", { query: "{IS governing law clause} AND {😀😀" });
@@ -123,7 +198,11 @@ test("a query in IQL streams its documents, and its mistakes are placed in UTF-1
   const edit = { suggestion: 0, start: 33, end: 33, start_utf16: 35, end_utf16: 35, text: "}" };
   expect(parsed).toMatchObject({ errors: [{ edits: [edit] }] });
   const good = await browser.json("POST", "/iql/parse", { query: "{IS governing law clause}" });
-  expect(good).toMatchObject({ tree: { type: "template" }, errors: [], estimated_model_calls: 0 });
+  expect(good).toMatchObject({
+    tree: { type: "IQL_NODE_TYPE_TEMPLATE", operands: [], start: 0, end: 25 },
+    errors: [],
+    estimated_model_calls: 0,
+  });
   const { templates } = await browser.json<{ templates: { name: string }[] }>("GET", "/iql/templates");
   expect(templates.map(({ name }) => name)).toContain("governing law clause");
 });

@@ -42,7 +42,7 @@ function routesIn(cell: string): string[] {
   const routes: string[] = [];
   let methods: string[] = [];
   let path = "";
-  for (const [word] of cell.matchAll(/\b(GET|POST|PUT|DELETE)\b|\/[\w/{}-]*/g)) {
+  for (const [word] of cell.matchAll(/\b(GET|POST|PUT|PATCH|DELETE)\b|\/[\w/{}-]*/g)) {
     if (!word.startsWith("/")) {
       methods = path === "" ? [...methods, word] : [word];
       path = "";
@@ -91,4 +91,33 @@ test("schemas have the names that the gateway gives", () => {
   expect(Object.keys(schemas.ParseIqlResponse?.properties ?? {})).toContain("tree");
   const names = Object.values(schemas).flatMap(({ properties }) => Object.keys(properties ?? {}));
   expect(names.filter((name) => /[A-Z]/.test(name))).toEqual([]);
+});
+
+test("Swagger UI lists every route, from the gateway alone", async () => {
+  const browser = new Browser(gateway.url);
+  for (const page of ["/docs", "/docs/"]) {
+    const response = await browser.fetch("GET", page);
+    const html = await response.text();
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'self'; ");
+    const assets = Array.from(html.matchAll(/(?:src|href)="([^"]+)"/g), ([, path]) => path ?? "");
+    expect(assets.length).toBeGreaterThan(4);
+    for (const asset of assets) {
+      const { origin, pathname } = new URL(asset, `${gateway.url}${page}`);
+      expect(origin).toBe(gateway.url);
+      expect((await browser.fetch("GET", pathname)).status, pathname).toBe(200);
+    }
+  }
+  const start = await (await browser.fetch("GET", "/docs/swagger-ui-init.js")).text();
+  for (const path of Object.keys(document.paths)) expect(start).toContain(`"${path}"`);
+});
+
+test("no other page may have styles of its own, and Swagger UI can be switched off", async () => {
+  const policy = (await new Browser(gateway.url).fetch("GET", "/openapi.json")).headers.get("content-security-policy");
+  expect(policy).not.toContain("unsafe");
+  const without = await gatewayOf("127.0.0.1:1", { docs: false });
+  const browser = new Browser(without.url);
+  expect((await browser.fetch("GET", "/docs")).status).toBe(404);
+  expect((await browser.fetch("GET", "/docs/swagger-ui.css")).status).toBe(404);
+  expect((await browser.fetch("GET", "/openapi.json")).status).toBe(200);
+  await without.close();
 });

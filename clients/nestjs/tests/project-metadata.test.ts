@@ -143,6 +143,34 @@ describe("for the messages of a session", () => {
     expect(await browser.json("GET", `${path}/project-metadata`)).toEqual({ images: [], documents: [] });
   });
 
+  test("a session that goes on from another has its items, its last messages and its metadata", async () => {
+    const path = `/sessions/${await project("full", { documents: [AUTH] })}`;
+    await received({ session_id: "full" });
+    const { session: before } = await browser.json<{ session: { items: object[] } }>("GET", path);
+    const answer = await browser.fetch("POST", `${path}/continue`, { new_session_id: "on from it" });
+    const { session } = (await answer.json()) as { session: object };
+    expect([answer.status, session]).toMatchObject([
+      201,
+      { session_id: "on from it", message_count: 2, matter_context, items: before.items },
+    ]);
+    const made = "/sessions/on%20from%20it";
+    const { messages } = await browser.json<{ messages: object[] }>("GET", `${made}/messages`);
+    expect(messages).toMatchObject([{ content: MESSAGE }, { role: "MESSAGE_ROLE_ASSISTANT" }]);
+    expect((await received({ session_id: "on from it" })).assets).toMatchObject([{ name: AUTH.filename }]);
+    await browser.fetch("DELETE", path);
+    expect(await browser.json("GET", `${made}/project-metadata`)).toEqual({ images: [], documents: [AUTH] });
+  });
+
+  test("a session goes on for its user only, under an id that is free", async () => {
+    const path = `/sessions/${await project("anns", { documents: [AUTH] }, "ann")}/continue`;
+    expect((await browser.fetch("POST", path, { user_id: "bob" })).status).toBe(404);
+    expect((await browser.fetch("POST", path, { user_id: "ann", new_session_id: "anns" })).status).toBe(409);
+    expect((await browser.fetch("POST", path, { user_id: "ann", session_id: "x" })).status).toBe(400);
+    const { session } = await browser.json<{ session: { session_id: string } }>("POST", path, { user_id: "ann" });
+    const kept = `/sessions/${session.session_id}/project-metadata?user_id=ann`;
+    expect(await browser.json("GET", kept)).toEqual({ images: [], documents: [AUTH] });
+  });
+
   test("of two gateways on one folder, metadata put at the same time is that of one of them, and whole", async () => {
     const other = await gatewayOf(service.url, { dataDir: gateway.dataDir });
     const browsers = [browser, new Browser(other.url)];
@@ -175,6 +203,8 @@ describe("for the messages of a session", () => {
     const [{ type, name } = { type: "", name: "" }] = items.map(({ item }) => item);
     const shown = await browser.json("GET", `/catalog/items/${type}/${encodeURIComponent(name)}`);
     expect(shown).toMatchObject({ item: { item: { name } }, content: expect.any(String) as string });
+    const titled = await browser.json("PATCH", path, { title: "Items of a lease" });
+    expect(titled).toMatchObject({ session: { session_id: "items", title: "Items of a lease", notes: "" } });
     const added = await browser.json("POST", `${path}/context-items`, { type, name });
     expect(JSON.stringify(added)).toContain(JSON.stringify(name));
     const query = new URLSearchParams({ type, name });

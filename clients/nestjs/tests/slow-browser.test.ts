@@ -69,7 +69,7 @@ test("what a slow browser does not take waits in the service; then it gets all o
   await stopped();
   // What the buffers of the system's connections hold on the way, and no more.
   expect(sentBytes).toBeLessThan(24 * MB);
-  expect(await new Browser(gateway.url).json("GET", "/matters")).toEqual({ matters: [], next_page_token: "" });
+  expect(await new Browser(gateway.url).json("GET", "/matters")).toMatchObject({ matters: [], next_page_token: "" });
   let received = 0;
   let end = "";
   for await (const piece of response as AsyncIterable<Buffer>) {

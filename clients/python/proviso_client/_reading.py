@@ -8,7 +8,7 @@ from typing import cast
 
 from proviso_client.errors import BrokenStream, ProvisoError
 from proviso_client.steps import Step
-from proviso_client.v1.chat_pb2 import AgentEvent, ChatRequest, FinalState, GetTurnResponse, ResumeChatRequest
+from proviso_client.v1.chat_pb2 import AgentEvent, ChatRequest, FinalState, GetTurnResponse, LeaveOut, ResumeChatRequest
 
 TURN_ID_KEY = "proviso-turn-id"
 
@@ -29,9 +29,19 @@ class Reading:
 
     `request` starts a new turn. When it is None, `turn_id` names an existing turn to attach to."""
 
-    def __init__(self, request: ChatRequest | None, turn_id: str = "", sequence: int = 0, user_id: str = "") -> None:
+    def __init__(
+        self,
+        request: ChatRequest | None,
+        turn_id: str = "",
+        sequence: int = 0,
+        user_id: str = "",
+        leave_out: LeaveOut | None = None,
+    ) -> None:
         self._request = request
         self._user_id = user_id
+        if request is not None and request.options.HasField("leave_out"):
+            leave_out = request.options.leave_out
+        self._leave_out = leave_out
         self.turn_id = turn_id
         self.sequence = sequence
         self.last_event: AgentEvent | None = None
@@ -51,7 +61,9 @@ class Reading:
         if self._request is not None and not self.turn_id:
             return self._request
         self._asked_after = self.sequence
-        return ResumeChatRequest(turn_id=self.turn_id, after_sequence=self.sequence, user_id=self._user_id)
+        return ResumeChatRequest(
+            turn_id=self.turn_id, after_sequence=self.sequence, user_id=self._user_id, leave_out=self._leave_out
+        )
 
     def learn(self, metadata: Iterable[tuple[str, str | bytes]] | None) -> None:
         """Takes the id of the turn from the metadata of the call, which arrives before the first event."""
@@ -62,12 +74,15 @@ class Reading:
     def take(self, event: AgentEvent) -> Step | None:
         """Records an event and returns the step in it, or None when the event holds no new step.
 
-        It holds none when it is a heartbeat, was read before, or is of a kind that this package does not know. Raises
+        It holds none when it is a heartbeat, was read before, or is of a kind that this package does not know. A final
+        state is whole in itself: of a turn whose events are no longer kept, it is all that the service sends. Raises
         BrokenStream when an event before this one is missing."""
         sequence = event.sequence
+        kind = event.WhichOneof("event")
+        if kind == "final_state" and self.final is None:
+            return self._end(event, sequence)
         if sequence <= self.sequence:
             return None
-        kind = event.WhichOneof("event")
         if kind == "token":
             token = event.token
             if token.first_sequence != self.sequence + 1:
@@ -98,16 +113,19 @@ class Reading:
 
     def take_stored(self, turn: GetTurnResponse) -> Step:
         """Records the stored end of a turn whose other events are not available, and returns it as a step."""
-        self.events_missed = turn.last_sequence > self.sequence + 1
-        self.sequence = turn.last_sequence
-        self.final = turn.final_state
-        self.last_event = AgentEvent(turn_id=turn.turn_id, sequence=turn.last_sequence, final_state=turn.final_state)
-        return turn.final_state
+        event = AgentEvent(turn_id=turn.turn_id, sequence=turn.last_sequence, final_state=turn.final_state)
+        return self._end(event, turn.last_sequence)
+
+    def _end(self, event: AgentEvent, sequence: int) -> Step:
+        self.turn_id = event.turn_id
+        self.events_missed = sequence > self.sequence + 1
+        self.sequence = sequence
+        self.last_event = event
+        self.final = event.final_state
+        return event.final_state
 
     def _step(self, event: AgentEvent, kind: str | None) -> Step | None:
-        if kind == "final_state":
-            self.final = event.final_state
-        elif kind == "text_discarded":
+        if kind == "text_discarded":
             self._texts.pop(event.text_discarded.text_id, None)
         return cast(Step, getattr(event, kind)) if kind in _KINDS else None
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict, TypeVar
 from uuid import uuid4
 
+from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 
 from proviso_client.v1.chat_pb2 import ChatOptions, ChatRequest, HistoryMessage, OnDisconnect
@@ -14,6 +15,7 @@ Fields = Mapping[str, Any]
 """A mapping of field names to values can be given in place of a message. Protobuf accepts both."""
 
 RequestT = TypeVar("RequestT", bound=Message)
+ThingT = TypeVar("ThingT", bound=Message)
 
 
 class AssetFields(TypedDict, total=False):
@@ -30,7 +32,9 @@ class AssetFields(TypedDict, total=False):
 
 
 class ChatFields(AssetFields, total=False):
-    """Defines the fields of ChatRequest. The file chat.proto explains them and their limits."""
+    """Defines the fields of ChatRequest. The file chat.proto explains them and their limits.
+
+    `history` holds the messages of a conversation that the caller keeps; it excludes `session_id`."""
 
     session_id: str
     history: Iterable[HistoryMessage | Fields]
@@ -42,11 +46,19 @@ class ChatFields(AssetFields, total=False):
 class SearchFields(TypedDict, total=False):
     """Defines the fields of SearchRequest other than the matter and the query."""
 
-    max_results: int
-    threshold: float
+    page_size: int
+    page_token: str
+    min_score: float
     semantic_weight: float
     include_context: bool
     document_ids: Iterable[str]
+
+
+class PageFields(TypedDict, total=False):
+    """Defines the fields that ask for a page of a list."""
+
+    page_size: int
+    page_token: str
 
 
 class IqlFields(TypedDict, total=False):
@@ -56,7 +68,8 @@ class IqlFields(TypedDict, total=False):
     model: str
     min_score: float
     comparison: IqlComparison | str
-    max_matches: int
+    page_size: int
+    page_token: str
     explain: bool
 
 
@@ -64,7 +77,7 @@ class ExtractFields(TypedDict, total=False):
     """Defines the fields of ExtractRequest other than the matter and the question."""
 
     document_ids: Iterable[str]
-    min_confidence: float
+    min_score: float
     max_alternatives: int
 
 
@@ -73,29 +86,35 @@ class ClassifyFields(TypedDict, total=False):
 
     clause_types: Iterable[str]
     document_ids: Iterable[str]
-    min_confidence: float
-    max_clauses: int
+    min_score: float
+    page_size: int
+    page_token: str
 
 
 class TextFields(TypedDict, total=False):
     """Defines the fields of GetDocumentTextRequest other than the matter.
 
-    The caller has to give one of `document_id` and `filename`."""
+    The caller has to give one of `document_id` and `filename`, and at most one of `start`, `page` and `heading`."""
 
     document_id: str
     filename: str
-    max_length: int
     start: int
     page: int
     heading: str
+    max_chars: int
 
 
 def chat_request(message: str, fields: ChatFields) -> ChatRequest:
     """Returns a ChatRequest for the message, and creates a request_id when the fields have none.
 
     With a request_id, the client can safely repeat a call whose answer was lost. Raises ValueError when the fields have
-    both `matter_context` and one of its short forms."""
-    return ChatRequest(message=message, **{"request_id": str(uuid4()), **with_matter(fields)})
+    both `matter_context` and one of its short forms, or both `session_id` and `history`."""
+    plain = {"request_id": str(uuid4()), **with_matter(fields)}
+    if plain.get("session_id") and plain.get("history"):
+        raise ValueError("give either session_id or history: a session has its own history")
+    if "history" in plain:
+        plain["history"] = {"messages": plain["history"]}
+    return ChatRequest(message=message, **plain)
 
 
 def with_matter(fields: AssetFields) -> dict[str, Any]:
@@ -113,9 +132,22 @@ def item_ref(kind: "ContextItemType | str", name: str, server_name: str = "") ->
     """Returns a reference to a context item, which is a rule, a reference, or a tool of a server.
 
     `kind` is a ContextItemType or one of the words "rule", "reference" and "tool"."""
-    if isinstance(kind, str) and not kind.startswith("CONTEXT_ITEM_TYPE_"):
-        kind = f"CONTEXT_ITEM_TYPE_{kind.upper()}"
-    return ContextItemRef(type=kind, name=name, server_name=server_name)
+    return ContextItemRef(type=enum_value("CONTEXT_ITEM_TYPE", kind), name=name, server_name=server_name)
+
+
+def enum_value(prefix: str, value: int | str) -> Any:
+    """Returns the value of an enum. A word such as "rule" is completed with the prefix of the enum's values."""
+    if isinstance(value, str) and not value.startswith(prefix):
+        return f"{prefix}_{value.upper()}"
+    return value
+
+
+def changed(thing: ThingT, **values: str | None) -> tuple[ThingT, FieldMask]:
+    """Sets the values that are not None, and returns the thing and the mask that names them."""
+    paths = [name for name, value in values.items() if value is not None]
+    for name in paths:
+        setattr(thing, name, values[name])
+    return thing, FieldMask(paths=paths)
 
 
 def for_user(request: RequestT, user_id: str) -> RequestT:

@@ -1,12 +1,16 @@
-"""This module writes request contexts as plain text for people. Its functions take messages and have no side effects.
+"""This module writes request contexts, citations and values of enums as plain text for people.
 
-The names in a request context come from catalogs, servers and users. These functions replace line breaks in a name by
-spaces, but keep other control characters. A program that writes to a terminal has to remove those itself.
+Its functions take messages and have no side effects. The names in the messages come from catalogs, servers and users.
+The functions replace line breaks in a name by spaces, but keep other control characters. A program that writes to a
+terminal has to remove those itself.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from google.protobuf.message import Message
+
+from proviso_client.v1 import chat_pb2
 from proviso_client.v1 import context_pb2 as pb
 
 NO_CONTEXT = "No context data available"
@@ -34,6 +38,20 @@ _OMISSIONS = {
     pb.OMISSION_REASON_DISABLED: "disabled in the catalog",
 }
 _ASSETS = {pb.ASSET_KIND_DOCUMENT: "Document", pb.ASSET_KIND_IMAGE: "Image"}
+
+
+def enum_name(message: Message, field: str) -> str:
+    """Returns the name of an enum field's value without the prefix of its type, such as "COMPLETED".
+
+    Returns the number as text when the value is newer than this client. Raises ValueError for a field that is no
+    enum, or that the message does not have."""
+    descriptor = message.DESCRIPTOR.fields_by_name.get(field)
+    if descriptor is None or descriptor.enum_type is None or descriptor.is_repeated:
+        raise ValueError(f"{message.DESCRIPTOR.name} has no enum {field!r}")
+    number = getattr(message, field)
+    values = descriptor.enum_type.values_by_number
+    prefix = values[0].name.removesuffix("UNSPECIFIED")
+    return values[number].name.removeprefix(prefix) if number in values else str(number)
 
 
 def summary_line(context: pb.RequestContext | None) -> str:
@@ -72,6 +90,26 @@ def details_text(context: pb.RequestContext | None) -> str:
         _section("Room", _fill_lines(context), counted=False),
     ]
     return "\n\n".join(section for section in sections if section)
+
+
+def citation_text(citation: chat_pb2.Citation) -> str:
+    """Returns the number of a citation and its source, such as "[1] lease.md, 4. Rent, page 2".
+
+    The source is a place in a document, a tool, a reference, or an asset. A citation whose number is 0 begins with a
+    bullet, because its answer names or quotes the source without a number."""
+    return f"{f'[{citation.number}]' if citation.number else '•'} {_source(citation)}"
+
+
+def _source(citation: chat_pb2.Citation) -> str:
+    name = _one_line(citation.name)
+    match citation.kind:
+        case chat_pb2.CITATION_KIND_TOOL_CALL:
+            server = _one_line(citation.server_name)
+            return f"{server}:{name.removeprefix(f'{server}__')}" if server else name  # the model knows server__tool
+        case chat_pb2.CITATION_KIND_REFERENCE:
+            return f"Reference {name}"
+    page = f"page {citation.page}" if citation.page else ""
+    return ", ".join(part for part in (_one_line(citation.filename), _one_line(citation.heading), page) if part)
 
 
 def item_name(item: pb.RequestContextItem | pb.ContextItemRef) -> str:

@@ -4,7 +4,7 @@ When the service reports a failure, its exception is made from the google.rpc de
 
 ProvisoError
 ├── InvalidRequest        Fields are missing, malformed or over a limit. `violations` lists all of them.
-│   └── InvalidIql        A query cannot be parsed. `start` and `end` say where its first fault is.
+│   └── InvalidIql        A query cannot be parsed. `faults` say where and what would correct it.
 ├── NotFound              The thing that was named does not exist, or the caller may not see it.
 ├── AlreadyExists         A session has this id already, or the request_id was used with another payload.
 ├── SessionBusy           The session is already running a turn. The caller can attach to it by its `turn_id`.
@@ -40,6 +40,7 @@ from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
 from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from proviso_client.v1.matters_pb2 import Document
+from proviso_client.v1.tools_pb2 import IqlError, IqlFaults
 
 MessageT = TypeVar("MessageT", bound=Message)
 
@@ -68,6 +69,7 @@ class ErrorDetails:
     resource_name: str = ""
     retry_after_s: float | None = None
     request_id: str = ""
+    faults: tuple[IqlError, ...] = ()
 
 
 class ProvisoError(Exception):
@@ -110,14 +112,12 @@ class InvalidRequest(ProvisoError):
 
 class InvalidIql(InvalidRequest):
     @property
-    def start(self) -> int:
-        """Returns where the first fault in the query starts, counted in Unicode code points."""
-        return int(self.details.metadata.get("start", 0))
+    def faults(self) -> tuple[IqlError, ...]:
+        """Returns the faults of the query with their places and the edits that would correct them.
 
-    @property
-    def end(self) -> int:
-        """Returns the position just after the first fault in the query, counted in Unicode code points."""
-        return int(self.details.metadata.get("end", 0))
+        Positions are counted in Unicode code points. The details of an error are limited in size: `parse_iql` gives
+        all faults of a long query."""
+        return self.details.faults
 
 
 class NotFound(ProvisoError):
@@ -256,6 +256,7 @@ def _details(code: grpc.StatusCode, trailers: Mapping[str, str | bytes]) -> Erro
         resource_name=resource.resource_name,
         retry_after_s=retry.retry_delay.ToNanoseconds() / 1e9 if retry.HasField("retry_delay") else None,
         request_id=str(trailers.get(_REQUEST_ID_KEY, "")),
+        faults=tuple(_unpacked(details, IqlFaults()).errors),
     )
 
 

@@ -54,9 +54,21 @@ def message_text(message: sessions_pb2.ChatMessage) -> str:
 
 def ending_text(turn: turns_pb2.TurnSummary) -> str:
     """Returns how a turn ended, how long it took and which chat model it used, such as "COMPLETED, 1.20 s, local"."""
-    reason = _exit_reason(turn.exit_reason)
+    reason = exit_name(turn.exit_reason, turn.exit_cause)
     took = _seconds(turn.duration) if turn.HasField("duration") else ""
     return ", ".join(part for part in (reason, took, turn.model) if part)
+
+
+def exit_name(reason: int, cause: int = turns_pb2.EXIT_CAUSE_UNSPECIFIED) -> str:
+    """Returns the contract's names of why a turn ended, such as "MAX_CONTEXT_REACHED (CONVERSATION_FULL)".
+
+    A value that this version of the contract lacks is written as its number."""
+    known = turns_pb2.ExitReason.DESCRIPTOR.values_by_number.get(reason)
+    name = known.name.removeprefix("EXIT_REASON_") if known else str(reason)
+    if cause == turns_pb2.EXIT_CAUSE_UNSPECIFIED:
+        return name
+    exact = turns_pb2.ExitCause.DESCRIPTOR.values_by_number.get(cause)
+    return f"{name} ({exact.name.removeprefix('EXIT_CAUSE_') if exact else cause})"
 
 
 def tool_call_text(call: turns_pb2.ToolCallRecord) -> str:
@@ -67,12 +79,6 @@ def tool_call_text(call: turns_pb2.ToolCallRecord) -> str:
     if call.error and call.decision != turns_pb2.TOOL_CALL_DECISION_DENY:
         parts.append(f"failed: {_one_line(call.error)}")
     return f"{_one_line(call.server_name)}:{_one_line(call.tool)}  {', '.join(parts)}"
-
-
-def _exit_reason(value: int) -> str:
-    """Returns the name of the exit reason in the contract, or its number when this version of the contract lacks it."""
-    known = turns_pb2.ExitReason.DESCRIPTOR.values_by_number.get(value)
-    return known.name.removeprefix("EXIT_REASON_") if known else str(value)
 
 
 def _seconds(duration: duration_pb2.Duration) -> str:

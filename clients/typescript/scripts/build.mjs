@@ -1,6 +1,6 @@
 // Builds esm/ and cjs/, and lays the proto files and the licence beside them.
 import { execFile } from "node:child_process";
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -17,5 +17,11 @@ await Promise.all([
   process.exit(1);
 });
 writeFileSync("cjs/package.json", '{ "type": "commonjs" }\n');
-cpSync("../../protos/proviso", "protos/proviso", { recursive: true });
+// Loaders of proto files have no use for the annotations, nor for the files of others that these need.
+const ANNOTATIONS = /^import "(?:buf|google\/api)\/[^\n]*\n|(?<= = \d+) \[\s*\((?:buf|google\.api)\..*?\](?=;$)/gms;
+mkdirSync("protos/proviso/v1", { recursive: true });
+for (const name of readdirSync("../../protos/proviso/v1")) {
+  const path = `proviso/v1/${name}`;
+  writeFileSync(`protos/${path}`, readFileSync(`../../protos/${path}`, "utf8").replace(ANNOTATIONS, ""));
+}
 cpSync("../../LICENSE", "LICENSE");

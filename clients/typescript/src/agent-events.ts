@@ -23,7 +23,7 @@ import type { Backoff } from "./backoff.js";
 import type { Partially } from "./client.js";
 import { ProvisoError } from "./errors.js";
 import { statusCode } from "./status.js";
-import type { AgentEvent, ChatRequest, GetTurnResponse } from "./stubs/proviso/v1/chat.js";
+import type { AgentEvent, ChatRequest, GetTurnResponse, LeaveOut } from "./stubs/proviso/v1/chat.js";
 import { TurnCalls } from "./turn-calls.js";
 import type { CallSettings, ChatCalls } from "./turn-calls.js";
 import { TurnEvents } from "./turn-event.js";
@@ -49,6 +49,8 @@ export interface FollowedTurn {
   afterSequence?: number;
   /** The user, where the caller's credential does not say it. */
   userId?: string;
+  /** What of the events is not sent to this caller. */
+  leaveOut?: Partially<LeaveOut>;
 }
 
 /**
@@ -67,7 +69,8 @@ export function agentEvents(
   options: AgentEventsOptions = {},
 ): Observable<TurnEvent> {
   const safe = request.requestId ? request : { ...request, requestId: randomUUID() };
-  return defer(() => new TurnReader(client, { userId: request.userId ?? "" }, options, safe).events());
+  const { userId = "", options: { leaveOut } = {} } = request;
+  return defer(() => new TurnReader(client, { userId, ...(leaveOut && { leaveOut }) }, options, safe).events());
 }
 
 /**
@@ -87,6 +90,7 @@ class TurnReader {
   private readonly calls: TurnCalls;
   private readonly deadline: Date | undefined;
   private readonly userId: string;
+  private readonly leaveOut: Partially<LeaveOut>;
   private turnId: string;
   private lastSequence: number;
 
@@ -101,6 +105,7 @@ class TurnReader {
     this.turnId = turn.turnId ?? "";
     this.lastSequence = turn.afterSequence ?? 0;
     this.userId = turn.userId ?? "";
+    this.leaveOut = turn.leaveOut ?? {};
   }
 
   events(): Observable<TurnEvent> {
@@ -132,8 +137,8 @@ class TurnReader {
         this.turnId = turnId;
       });
     }
-    const rest = this.calls.resume({ turnId: this.turnId, afterSequence: this.lastSequence, userId: this.userId });
-    return rest.pipe(throwIfEmpty());
+    const { turnId, lastSequence: afterSequence, userId, leaveOut } = this;
+    return this.calls.resume({ turnId, afterSequence, userId, leaveOut }).pipe(throwIfEmpty());
   }
 
   /** Where there is nothing left but the final state: the service keeps it longer than events, or the caller has those. */

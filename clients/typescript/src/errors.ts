@@ -10,6 +10,8 @@ import {
   RetryInfoSchema,
 } from "./es/google/rpc/error_details_pb.js";
 import { StatusSchema } from "./es/google/rpc/status_pb.js";
+import { IqlFaultsSchema } from "./es/proviso/v1/tools_pb.js";
+import type { IqlError } from "./es/proviso/v1/tools_pb.js";
 import { statusName } from "./status.js";
 import type { StatusName } from "./status.js";
 import type { ErrorReason as ReasonOfContract } from "./stubs/proviso/v1/errors.js";
@@ -25,6 +27,17 @@ export interface FieldViolation {
   description: string;
 }
 
+/** A fault of an IQL query. Positions are Unicode code points of the query; the end is exclusive. */
+export interface IqlFault {
+  start: number;
+  end: number;
+  message: string;
+  /** How to correct it, in sentences. */
+  suggestions: readonly string[];
+  /** Changes of the query, each of which carries out the suggestion of that index. */
+  edits: readonly { suggestion: number; label: string; start: number; end: number; text: string }[];
+}
+
 /** What a NOT_FOUND or ALREADY_EXISTS speaks of. */
 export interface Resource {
   type: string;
@@ -37,6 +50,7 @@ interface Details {
   violations?: readonly FieldViolation[];
   retryAfterMs?: number;
   resource?: Resource;
+  faults?: readonly IqlFault[];
 }
 
 /** A failed call: its status and the google.rpc details that came with it. */
@@ -56,6 +70,8 @@ export class ProvisoError extends Error {
   readonly retryAfterMs: number | undefined;
   /** What was not found, or exists already. */
   readonly resource: Resource | undefined;
+  /** The faults of a query; empty unless the reason is INVALID_IQL. */
+  readonly faults: readonly IqlFault[];
 
   constructor(code: number, message: string, details: Details = {}, options?: ErrorOptions) {
     super(message, options);
@@ -66,6 +82,7 @@ export class ProvisoError extends Error {
     this.violations = details.violations ?? [];
     this.retryAfterMs = details.retryAfterMs;
     this.resource = details.resource;
+    this.faults = details.faults ?? [];
   }
 
   /**
@@ -139,8 +156,14 @@ function readDetails(details: readonly Detail[]): Details {
     metadata: info?.metadata,
     violations: violations.map(({ field, description }) => ({ field, description })),
     retryAfterMs: retry && durationMs(retry),
+    faults: find(details, IqlFaultsSchema)?.errors.map(iqlFault),
     resource: resource && { type: resource.resourceType, name: resource.resourceName },
   };
+}
+
+function iqlFault({ start, end, message, suggestions, edits }: IqlError): IqlFault {
+  const plain = edits.map(({ suggestion, label, start, end, text }) => ({ suggestion, label, start, end, text }));
+  return { start, end, message, suggestions, edits: plain };
 }
 
 function find<T extends Message>(details: readonly Detail[], schema: GenMessage<T>): T | undefined {

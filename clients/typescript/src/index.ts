@@ -5,7 +5,7 @@ export type { Client, Partially } from "./client.js";
 export { CodePoints, utf16Range } from "./code-points.js";
 export type { Utf16Range } from "./code-points.js";
 export { ProvisoError } from "./errors.js";
-export type { FieldViolation, Reason, Resource } from "./errors.js";
+export type { FieldViolation, IqlFault, Reason, Resource } from "./errors.js";
 export { PACKAGE, channelOptions, grpcOptions, loaderOptions, protoFiles, protoRoot } from "./loader.js";
 export type { Address, GrpcOptions } from "./loader.js";
 export { plain, toDate, toMilliseconds } from "./plain.js";

@@ -3,12 +3,12 @@ const TIMES = new Set<string>([
   "createTime",
   "emitTime",
   "expireTime",
+  "rateTime",
   "startTime",
   "stateTime",
   "timestamp",
   "updateTime",
   "uploadTime",
-  "uploadedAt",
 ] satisfies TimeField[]);
 
 /** Names of its fields of type google.protobuf.Duration, and what they are called in milliseconds. */
@@ -21,12 +21,12 @@ type TimeField =
   | "createTime"
   | "emitTime"
   | "expireTime"
+  | "rateTime"
   | "startTime"
   | "stateTime"
   | "timestamp"
   | "updateTime"
-  | "uploadTime"
-  | "uploadedAt";
+  | "uploadTime";
 type DurationField = "duration" | "retryAfter";
 
 /** A time or duration as the loader gives it: int64 as a string. */

@@ -44,8 +44,8 @@ export class TurnCalls {
     return call(request, this.metadata(), this.options(tellingTurnId(begun)));
   }
 
-  resume(request: ResumeChatRequest): Observable<AgentEvent> {
-    const call = this.client.resumeChat.bind(this.client) as Call<ResumeChatRequest, AgentEvent>;
+  resume(request: Partially<ResumeChatRequest>): Observable<AgentEvent> {
+    const call = this.client.resumeChat.bind(this.client) as Call<typeof request, AgentEvent>;
     return call(request, this.metadata(), this.options());
   }
 

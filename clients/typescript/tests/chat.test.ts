@@ -9,7 +9,7 @@ import { begun } from "./support/running.js";
 import { HOLDING, LISTING, script, tokens } from "./support/script.js";
 import { wholeTurn } from "./support/sequences.js";
 
-const QUOTE = "𝒢overning law 👩‍⚖️ 準拠法 cafe\u0301 naïve: the laws of the State of Oregon";
+const QUOTE = "𝒢overning law ⚖️ 準拠法 cafe\u0301 naïve: the laws of the State of Oregon";
 const AGREEMENT = `# 🏛️ Agreement 契約書\n\nPreamble 😀😀😀 with Ame\u0301lie.\n\n## 9. Law ⚖️\n\n${QUOTE} apply.\n`;
 
 let nest: INestApplicationContext;

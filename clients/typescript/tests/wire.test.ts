@@ -50,8 +50,26 @@ test("a cut before the first event resumes the turn that the initial metadata na
       last(call, END);
     },
   });
-  expect(resumed).toEqual([{ turnId: "turn", afterSequence: 0, userId: "ann" }]);
+  expect(resumed).toMatchObject([{ turnId: "turn", afterSequence: 0, userId: "ann" }]);
   expect(events.map((event) => event.text)).toEqual(["Done."]);
+});
+
+test("what is left out of a turn's events is left out after a cut, too", async () => {
+  const leaveOut = { toolOutput: true, repeatedContexts: false, history: true };
+  const resumed: unknown[] = [];
+  const chat = await chatOf({
+    chat: (call) => {
+      tellTurnId(call, "turn");
+      fail(call, status.UNAVAILABLE);
+    },
+    resumeChat: (call) => {
+      resumed.push(call.request.leaveOut);
+      last(call, END);
+    },
+  });
+  await lastValueFrom(agentEvents(chat, { message: "Hi", options: { leaveOut } }, FAST));
+  await lastValueFrom(followTurn(chat, { turnId: "turn", leaveOut }));
+  expect(resumed).toMatchObject([leaveOut, leaveOut]);
 });
 
 test("a try that the service did not answer is made again under the same request_id", async () => {
@@ -158,6 +176,16 @@ test("a turn whose events are no longer kept ends in its stored final state", as
   expect(events).toMatchObject([{ kind: "finalState", sequence: 9, text: "Done." }]);
 });
 
+test.each([9, 3, 1])("a stored final state that is all of a turn is taken, whatever its sequence", async (sequence) => {
+  const chat = await chatOf({
+    resumeChat: (call) => {
+      last(call, { turnId: "turn", sequence, finalState: { message: "Done." } });
+    },
+  });
+  const events = await lastValueFrom(followTurn(chat, { turnId: "turn", afterSequence: 3 }, FAST).pipe(toArray()));
+  expect(events).toMatchObject([{ kind: "finalState", sequence, text: "Done." }]);
+});
+
 test("a turn that was seen to its end gives its final state at once, under its own sequence", async () => {
   const asked: number[] = [];
   const chat = await chatOf({
@@ -188,7 +216,7 @@ test("a request that had begun a turn long ago ends in that turn's stored final 
 test("what cannot be read of a request fails at once", async () => {
   const calls: unknown[] = [];
   const chat = await chatOf({ chat: (call) => calls.push(call) });
-  const broken = agentEvents(chat, { message: "Hi", history: 3 as unknown as [] });
+  const broken = agentEvents(chat, { message: "Hi", imageUrls: 3 as unknown as [] });
   await expect(lastValueFrom(broken)).rejects.toMatchObject({ status: "INTERNAL", reason: undefined });
   const noClient = agentEvents({} as typeof chat, { message: "Hi" });
   await expect(lastValueFrom(noClient)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 """Decides which tool calls need a person's approval, asks for it, and tells what follows from the decisions."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from proviso_service.agent.tool_calls import ValidCall
@@ -12,6 +12,10 @@ from proviso_service.turns import AskedCall, Decision, TurnApprovals
 
 ASK_ANEW = "Call it again if it is still needed: the person is asked about it as it is now."
 GO_ON_WITHOUT = "Do not call it again in this turn. Go on without it, and say what could not be done."
+NOT_ASKED_AGAIN = "This call was not made: it was refused before in this turn, so nobody was asked about it again."
+"""The error of a call that a person refused before, or whose tool persons refused MAX_REFUSALS times in the turn."""
+
+MAX_REFUSALS = 2
 
 _APPROVED = frozenset({Decision.APPROVE_ONCE, Decision.APPROVE_FOR_SESSION})
 _WORDS = {
@@ -28,10 +32,12 @@ Decisions = dict[str, Decision | None]
 @dataclass(frozen=True, slots=True)
 class ApprovalOutcome:
     """The result of asking persons about the tool calls of a message. `changed` are the ids of the calls whose tool is
-    no longer what was approved; such a call may also be one that nobody was asked about."""
+    no longer what was approved; such a call may also be one that nobody was asked about. `repeated` are the ids of the
+    calls that nobody was asked about because they were refused before."""
 
     decisions: Decisions
     changed: frozenset[str] = frozenset()
+    repeated: frozenset[str] = frozenset()
 
 
 class ToolApprovals:
@@ -55,12 +61,18 @@ class ToolApprovals:
         self._catalog = catalog
         self._approvals = approvals
 
-    async def decide(self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]]) -> ApprovalOutcome:
+    async def decide(
+        self, calls: Sequence[ValidCall], suspend: Callable[[], Awaitable[str]], refused: Collection[str] = ()
+    ) -> ApprovalOutcome:
         """Asks persons about those calls of a message that need an approval, and returns the decisions. `suspend`
-        returns the state that the turn can be resumed from while it waits."""
+        returns the state that the turn can be resumed from while it waits. `refused` are the ids of the calls that were
+        refused before in the turn."""
+        needy = frozenset(call.call_id for call in calls if self._needs_asking(item_of(call.tool)))
+        repeated = needy.intersection(refused)
+        calls = [call for call in calls if call.call_id not in repeated]
         to_ask = self._to_ask(calls)
         if not to_ask:
-            return ApprovalOutcome({})
+            return ApprovalOutcome({}, repeated=repeated)
         self.asked = frozenset(call.call_id for call in to_ask)
         decisions = dict(await self._approvals.decide(to_ask, suspend))
         # The calls as they were when persons were asked, which may have been before a restart.
@@ -70,9 +82,8 @@ class ToolApprovals:
             for call, decision in made
             if decision is Decision.APPROVE_FOR_SESSION
         }
-        return ApprovalOutcome(
-            decisions, self._changed(calls, [call for call, decision in made if decision in _APPROVED])
-        )
+        changed = self._changed(calls, [call for call, decision in made if decision in _APPROVED])
+        return ApprovalOutcome(decisions, changed, repeated)
 
     def _to_ask(self, calls: Sequence[ValidCall]) -> list[AskedCall]:
         """The calls that persons are asked about. A turn that was resumed after a restart asks about the same calls as

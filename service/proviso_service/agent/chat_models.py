@@ -3,8 +3,9 @@ up while the provider is down."""
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,11 +14,12 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import Field
 
 from proviso_service.agent.failures import (
+    MAY_PASS,
     CallNotMade,
     CircuitBreaker,
     Clock,
-    FailureKind,
     Permit,
+    TooManyCalls,
     classify,
     retry_after_s,
 )
@@ -35,66 +37,102 @@ class ChatModelConfig(ChatModelSettings):
     failures_in_a_row: int = Field(
         10, ge=1, le=1_000, description="Transient failures in a row after which the model is not called for a while."
     )
+    failing_callers: int = Field(
+        3,
+        ge=1,
+        le=1_000,
+        description="Callers that these failures must come from before the model is called for nobody.",
+    )
     pause_s: Seconds = Field(15.0, description="Length of that pause; then one call tries whether the model is back.")
+
+
+_MAX_CALLERS = 1_024
+"""So many callers have a row of failures of their own; of others it is forgotten, the least recent ones first."""
 
 
 class ModelGate:
     """Limits the calls to one provider of chat models. A bounded number of calls runs at once, a call waits a bounded
-    time for its turn, and no call is made while the circuit breaker is open."""
+    time for its turn, and no call is made while a circuit breaker is open.
+
+    Each caller has a circuit breaker, so that one whose messages make the provider fail stops nobody else. One more
+    stands before all callers, and takes failures of several of them to open."""
 
     def __init__(self, settings: ChatModelConfig, clock: Clock = time.monotonic) -> None:
         self._wait_s = settings.wait_s
         self._places = asyncio.Semaphore(settings.calls_at_once)
-        self._breaker = CircuitBreaker(settings.failures_in_a_row, settings.pause_s, clock)
+        self._new = partial(CircuitBreaker, settings.failures_in_a_row, settings.pause_s, clock)
+        self._of_all = self._new(settings.failing_callers)
+        self._of_caller: OrderedDict[str, CircuitBreaker] = OrderedDict()
 
     @asynccontextmanager
-    async def call(self) -> AsyncIterator[None]:
-        """The block in which one call is made. Raises CallNotMade where the call may not be made; exceptions of the
-        call itself pass through."""
-        self._breaker.check()  # before waiting, since a place would be of no use
+    async def call(self, caller: str = "") -> AsyncIterator[None]:
+        """The block in which one call is made for `caller`. Raises CallNotMade where the call may not be made;
+        exceptions of the call itself pass through."""
+        breakers = self._breakers(caller)
+        for breaker in breakers:
+            breaker.check()  # before waiting, since a place would be of no use
         await self._take_place()
         try:
-            with self._judged():
+            with ExitStack() as judged:
+                for breaker in breakers:
+                    judged.enter_context(self._judged(breaker, caller))
                 yield
         finally:
             self._places.release()
+
+    def wait_s(self, caller: str) -> float | None:
+        """The seconds after which a call for `caller` may succeed again; None where calls are made, and where it is not
+        known."""
+        return max((wait for breaker in self._breakers(caller) if (wait := breaker.wait_s)), default=None)
+
+    def _breakers(self, caller: str) -> tuple[CircuitBreaker, CircuitBreaker]:
+        own = self._of_caller.setdefault(caller, self._new())
+        self._of_caller.move_to_end(caller)
+        if len(self._of_caller) > _MAX_CALLERS:
+            self._of_caller.popitem(last=False)
+        return own, self._of_all
 
     async def _take_place(self) -> None:
         await with_timeout(
             self._wait_s,
             self._places.acquire(),
-            late=lambda: CallNotMade("too many calls at once", FailureKind.TRANSIENT),
+            late=TooManyCalls,
         )
 
     @contextmanager
-    def _judged(self) -> Iterator[None]:
+    def _judged(self, breaker: CircuitBreaker, caller: str) -> Iterator[None]:
         """Tells the circuit breaker how the call ended."""
-        permit = self._breaker.admit()
+        permit = breaker.admit(caller)
+        before = breaker.state
         try:
             yield
         except Exception as error:
-            self._tell(partial(self._failed, permit, error))
+            _note_failure(breaker, permit, error)
             raise
         except BaseException:
-            self._tell(partial(self._breaker.abandoned, permit))
+            breaker.abandoned(permit)
             raise
-        self._tell(partial(self._breaker.answered, permit))
-
-    def _failed(self, permit: Permit, error: Exception) -> None:
-        kind = classify(error)
-        if isinstance(error, (TurnLogFull, TurnLogSealed)):  # the turn has ended; this says nothing about the provider
-            self._breaker.abandoned(permit)
-        elif kind is FailureKind.FINAL:
-            self._breaker.answered(permit)
         else:
-            self._breaker.failed(permit, kind, retry_after_s(error))
+            breaker.answered(permit)
+        finally:
+            if breaker.state is not before:
+                everybody = breaker is self._of_all
+                _log.warning("chat_model_circuit", state=breaker.state.value, everybody=everybody)
 
-    def _tell(self, verdict: Callable[[], None]) -> None:
-        before = self._breaker.state
-        verdict()
-        if self._breaker.state is not before:
-            _log.warning("chat_model_circuit", state=self._breaker.state.value)
 
+def _note_failure(breaker: CircuitBreaker, permit: Permit, error: Exception) -> None:
+    kind = classify(error)
+    # In these cases the turn has ended, or no call was made: that says nothing about the provider.
+    if isinstance(error, (TurnLogFull, TurnLogSealed, CallNotMade)):
+        breaker.abandoned(permit)
+    elif kind in MAY_PASS:
+        breaker.failed(permit, kind, retry_after_s(error))
+    else:
+        breaker.answered(permit)
+
+
+NO_TOOL_CALLS = "none"
+"""The `tool_choice` of `bind_tools` with which a model may call none of the tools that it is told of."""
 
 USUAL_IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 """The types of images that every provider's models accept, where they accept images at all."""

@@ -3,10 +3,9 @@ on what was prepared, and makes the outcome."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import cast
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -22,18 +21,21 @@ from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.preparation import AgentDependencies, Preparation
 from proviso_service.agent.state import AgentLimits, AgentState, AnswerText, TurnMemory, TurnScope
 from proviso_service.agent.suspension import SuspendedAgent
-from proviso_service.agent.tool_calls import output_json_bytes
+from proviso_service.agent.tool_calls import output_json_bytes, result_data
 from proviso_service.agent.tools_node import ToolsNode
-from proviso_service.context.model import AssetKind, RequestContext
+from proviso_service.context.model import OWN_SERVER, AssetKind, RequestContext
 from proviso_service.identity import Caller
 from proviso_service.retrying import Backoff, RetryPolicy
 from proviso_service.tools.base import SourcePassage, ToolScope
+from proviso_service.tools.document_on_view import with_document_on_view
+from proviso_service.tools.registry import ToolRegistry
 from proviso_service.turns import (
     DiscardReason,
+    ExitCause,
     ExitReason,
-    Retryable,
     RunningTurn,
     SuspensionUnreadable,
+    TextRelease,
     TurnConfig,
     TurnOptions,
     TurnOutcome,
@@ -65,6 +67,10 @@ class AgentExecution:
         self._memory = self._restored(suspended) if suspended else TurnMemory()
         self._text = AnswerText(turn.emit, suspended.texts if suspended else 0)
         self._limits = limits_of(turn.request.options, dependencies.turns)
+        if suspended is None:
+            self._preparation = Preparation(
+                dependencies, turn.caller, turn.request, self._limits, self._catalog, self._memory
+            )
 
     async def run(self) -> TurnOutcome:
         try:
@@ -75,11 +81,10 @@ class AgentExecution:
         self._text.settle(outcome.final_state.message)
         return outcome
 
-    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+    def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
         for call, decision in self._turn.approvals.made:  # also where decisions on other calls are missing
             self._memory.note_decision(call.call_id, call.ref, decision)
-        outcome = self._outcome(reason)
-        return replace(outcome, final_state=replace(outcome.final_state, retryable=retryable))
+        return self._outcome(reason, cause)
 
     def release(self) -> None:
         """Nothing remains to be done: all that the turn goes on from is stored."""
@@ -92,20 +97,18 @@ class AgentExecution:
         return memory
 
     async def _begin(self) -> TurnOutcome:
-        preparation = Preparation(
-            self._dependencies, self._turn.caller, self._turn.request, self._limits, self._catalog, self._memory
-        )
-        prepared = await preparation.run()
+        prepared = await self._preparation.run()
         self._announce()
         if isinstance(prepared, ExitReason):
-            return self._outcome(prepared)
+            return self._outcome(prepared, self._memory.exit_cause)
         state = AgentState(messages=prepared, turns=0, tool_calls=0, exit_reason=None)
-        return await self._run_graph(state, self._sources(), preparation.cache)
+        return await self._run_graph(state, self._sources(), self._preparation.cache)
 
     async def _go_on(self, suspended: SuspendedAgent) -> TurnOutcome:
         """Goes on where a suspended turn stood. It keeps no replies, since what they depend on
         may have changed."""
         sources = self._sources(suspended.passages)
+        self._add_results(sources, suspended.state["messages"])
         return await self._run_graph(suspended.state, sources, NoCache(), suspended.asked)
 
     def _announce(self) -> None:
@@ -147,11 +150,12 @@ class AgentExecution:
             emit=self._turn.emit,
             model=self._model,
             cache=cache,
-            tools=memory.items.tools,
+            tools=self._tools(),
             tool_scope=ToolScope(
                 self._turn.caller,
                 context.matter_id if context else None,
                 (context.document_id or None) if context else None,
+                context.document_name if context else "",
             ),
             limits=self._limits,
             sources=sources,
@@ -160,7 +164,9 @@ class AgentExecution:
             clock=self._turn.clock,
             approvals=approvals,
             suspend=suspend,
+            asked_by=_asked_by(self._turn),
             spans=self._dependencies.spans,
+            is_raw=self._turn.request.options.text_release is TextRelease.RAW,
         )
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
@@ -169,7 +175,14 @@ class AgentExecution:
             ended = cast("AgentState", await self._graph.ainvoke(state, config, context=scope))
         if ended["exit_reason"] is None:
             raise RuntimeError("the graph ended without an exit reason")
-        return self._outcome(ended["exit_reason"])
+        return self._outcome(ended["exit_reason"], memory.exit_cause)
+
+    def _tools(self) -> ToolRegistry:
+        """The tools that the model may call. With a document on view their results tell what became of it."""
+        context, tools = self._memory.matter_context, self._memory.items.tools
+        if context is None or not context.document_id:
+            return tools
+        return with_document_on_view(tools, self._dependencies.matters)
 
     def _sources(self, passages: Iterable[SourcePassage] = ()) -> Sources:
         """The sources that the answer may quote: those that came with the message, and the passages that tools have
@@ -177,21 +190,44 @@ class AgentExecution:
         memory = self._memory
         assets = memory.request_context.assets if memory.request_context else ()
         images = (asset for asset in assets if asset.kind is AssetKind.IMAGE)
-        shown = [number for number, image in enumerate(images, 1) if image.included]
-        lines = [asset.text for asset in assets if asset.text]
-        sources = Sources(lines, shown, memory.items.references)
+        shown = {number: image.name for number, image in enumerate(images, 1) if image.included}
+        summaries = {asset.name: asset.text for asset in assets if asset.text}
+        context = memory.matter_context
+        names = (context.matter_name, context.document_name) if context else ()
+        sources = Sources(summaries, shown, memory.items.references, names)
         for passage in passages:
             sources.number(passage)
         return sources
 
-    def _outcome(self, reason: ExitReason) -> TurnOutcome:
+    def _add_results(self, sources: Sources, messages: Iterable[AnyMessage]) -> None:
+        """Adds the results of the tools that were called before the turn was suspended."""
+        records = {record.call_id: record for record in self._memory.tool_call_records if not record.error}
+        for message in messages:
+            if isinstance(message, ToolMessage) and (record := records.get(message.tool_call_id)):
+                text = str(message.content)
+                sources.add_result(
+                    call_id=record.call_id,
+                    tool=record.tool,
+                    server_name=record.server_name,
+                    text=text,
+                    data=result_data(text),
+                    is_own=record.server_name == OWN_SERVER,
+                    asked=record.input_json,
+                )
+
+    def _outcome(self, reason: ExitReason, cause: ExitCause | None) -> TurnOutcome:
         return make_outcome(
             reason,
+            cause,
             self._memory,
             turn_id=self._turn.turn_id,
             new_session=self._catalog.new_session(),
             duration_s=self._turn.clock.used_s,
         )
+
+
+def _asked_by(turn: RunningTurn) -> str:
+    return f"{turn.caller.tenant} {turn.caller.user or turn.request.session_id or turn.turn_id}"
 
 
 def limits_of(options: TurnOptions, turns: TurnConfig) -> AgentLimits:
@@ -233,8 +269,9 @@ async def _after_llm(state: AgentState) -> str:
     last = state["messages"][-1]
     reason = state["exit_reason"]
     if reason is ExitReason.MAX_TOOL_CALLS_REACHED:
-        # The answer step ends once the model has written something that is not empty.
-        return END if isinstance(last, AIMessage) and not is_empty_reply(last) else "llm"
+        # The answer step ends once the model has written something that is not empty, or twice nothing in the turn.
+        is_over = sum(map(is_empty_reply, state["messages"])) > 1
+        return END if is_over or (isinstance(last, AIMessage) and not is_empty_reply(last)) else "llm"
     if reason is not None:
         return END
     return "tools" if _wants_tools(state) else "llm"

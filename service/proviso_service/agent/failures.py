@@ -1,4 +1,5 @@
-"""Classifies the failures of outside systems, and stops calls to a provider that keeps failing (a circuit breaker)."""
+"""Classifies the failures of outside systems, says how a turn ends that they end, and stops calls to a provider that
+keeps failing (a circuit breaker)."""
 
 import asyncio
 import time
@@ -10,7 +11,9 @@ import httpx
 
 from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.matters import IndexFailed
+from proviso_service.mcp.model import ToolServerFailed
 from proviso_service.retrying import retry_after_seconds, with_causes
+from proviso_service.turns import ExitCause, ExitReason
 
 _MAX_RETRY_AFTER_S = 24 * 3600.0
 
@@ -27,9 +30,25 @@ _TRANSIENT = (
 
 
 class FailureKind(StrEnum):
+    """RATE_LIMITED and TRANSIENT failures may pass by themselves. OVER_BUDGET lasts until somebody renews a budget or
+    quota; a FINAL failure lasts."""
+
     RATE_LIMITED = "rate_limited"
     TRANSIENT = "transient"
+    OVER_BUDGET = "over_budget"
     FINAL = "final"
+
+
+MAY_PASS = frozenset({FailureKind.RATE_LIMITED, FailureKind.TRANSIENT})
+
+
+class UnusableReply(Exception):
+    """The provider answered, and what it sent is no reply that can be used: blocked, cut short, or not readable.
+    `cause` says which. The message is for logs."""
+
+    def __init__(self, message: str, cause: ExitCause) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class CallNotMade(Exception):
@@ -43,9 +62,39 @@ class CallNotMade(Exception):
         self.retry_after_s = retry_after_s
 
 
+class TooManyCalls(CallNotMade):
+    """The call found no place among those that run at once."""
+
+    def __init__(self) -> None:
+        super().__init__("too many calls at once", FailureKind.RATE_LIMITED)
+
+
 def may_retry(error: BaseException) -> bool:
     """Whether another attempt within the turn may succeed."""
-    return not isinstance(error, CallNotMade) and classify(error) is not FailureKind.FINAL
+    return not isinstance(error, CallNotMade) and classify(error) in MAY_PASS
+
+
+def ending_of(error: BaseException) -> tuple[ExitReason, ExitCause | None]:
+    """How a turn ends whose call of the model came to this."""
+    if isinstance(error, UnusableReply):
+        return ExitReason.LLM_GENERATION_FAILURE, error.cause
+    kind = classify(error)
+    is_limit = kind is FailureKind.RATE_LIMITED or (kind is FailureKind.OVER_BUDGET and _has_status(error, 429))
+    reason = ExitReason.RATE_LIMITED if is_limit else ExitReason.LLM_ERROR
+    if isinstance(error, CallNotMade):
+        return reason, None if isinstance(error, TooManyCalls) else ExitCause.PROVIDER_PAUSED
+    if kind is FailureKind.FINAL:
+        return reason, ExitCause.PROVIDER_REFUSED if _has_status(error) else None
+    return reason, _CAUSES.get(kind)
+
+
+_CAUSES = {FailureKind.TRANSIENT: ExitCause.PROVIDER_FAILED, FailureKind.OVER_BUDGET: ExitCause.OVER_BUDGET}
+
+
+def _has_status(error: BaseException, wanted: int | None = None) -> bool:
+    """Whether the exception or one of its causes carries an HTTP status: the `wanted` one, or any."""
+    statuses = [status for one in with_causes(error) if (status := _status(one)) is not None]
+    return wanted in statuses if wanted is not None else bool(statuses)
 
 
 def classify(error: BaseException) -> FailureKind:
@@ -73,11 +122,14 @@ def _asked_wait_s(error: BaseException) -> float | None:
 
 def _classify_one(error: BaseException) -> FailureKind:
     status = _status(error)
+    if status == 402 or getattr(error, "is_over_budget", False):
+        return FailureKind.OVER_BUDGET
     if status == 429:
         return FailureKind.RATE_LIMITED
     if status is not None:
         return FailureKind.TRANSIENT if status >= 500 or status == 408 else FailureKind.FINAL
-    return FailureKind.TRANSIENT if isinstance(error, _TRANSIENT) else FailureKind.FINAL
+    passes = error.may_repeat if isinstance(error, ToolServerFailed) else isinstance(error, _TRANSIENT)
+    return FailureKind.TRANSIENT if passes else FailureKind.FINAL
 
 
 def _status(error: BaseException) -> int | None:
@@ -104,27 +156,31 @@ class Circuit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The permission to make one call. `period` is the number of changes of the circuit's state before the call; a call
-    that ends in a later period does not influence the state."""
+    """The permission to make one call for `caller`. `period` is the number of changes of the circuit's state before the
+    call; a call that ends in a later period does not influence the state."""
 
     period: int
+    caller: str = ""
 
 
 class CircuitBreaker:
     """Stops calls to a provider that keeps failing.
 
-    After `failures` failed calls in a row no call is made for `pause_s` seconds. Then one call is let through as a
-    probe: when the provider answers it, calls are made again, else the pause begins anew. Every permit must be given
-    back by one of `answered`, `failed` and `abandoned`."""
+    After `failures` failed calls in a row, of at least `callers` different callers, no call is made for `pause_s`
+    seconds. Then one call is let through as a probe: when the provider answers it, calls are made again, else the pause
+    begins anew. Every permit must be given back by one of `answered`, `failed` and `abandoned`."""
 
-    def __init__(self, failures: int, pause_s: float, clock: Clock = time.monotonic) -> None:
+    def __init__(self, failures: int, pause_s: float, clock: Clock = time.monotonic, callers: int = 1) -> None:
         self._most = failures
+        self._callers = callers
+        self._failing: set[str] = set()
         self._pause_s = pause_s
         self._clock = clock
         self._state = Circuit.CLOSED
         self._period = 0
         self._in_a_row = 0
         self._only_rate_limits = True
+        self._failing.clear()
         self._opened_by = FailureKind.TRANSIENT
         self._paused_until = 0.0
         self._asked_until = 0.0
@@ -136,15 +192,21 @@ class CircuitBreaker:
     def check(self) -> None:
         """Raises CallNotMade while no call may be made."""
         if self._state is Circuit.PROBING or (self._state is Circuit.OPEN and self._clock() < self._paused_until):
-            wait_s = max(self._paused_until, self._asked_until) - self._clock()
-            raise CallNotMade("calls kept failing", self._opened_by, max(0.0, wait_s) or None)
+            raise CallNotMade("calls kept failing", self._opened_by, self.wait_s)
 
-    def admit(self) -> Permit:
+    @property
+    def wait_s(self) -> float | None:
+        """The seconds after which a call may succeed again; None where calls are made, and where it is not known."""
+        if self._state is Circuit.CLOSED:
+            return None
+        return max(0.0, max(self._paused_until, self._asked_until) - self._clock()) or None
+
+    def admit(self, caller: str = "") -> Permit:
         """Gives the permission for one call. Raises CallNotMade while no call may be made."""
         self.check()
         if self._state is Circuit.OPEN:
             self._turn(Circuit.PROBING)
-        return Permit(self._period)
+        return Permit(self._period, caller)
 
     def answered(self, permit: Permit) -> None:
         """Notes that the provider answered; this includes an answer that rejects the call because of what the call asks
@@ -162,7 +224,10 @@ class CircuitBreaker:
             return
         self._in_a_row += 1
         self._only_rate_limits = kind is FailureKind.RATE_LIMITED and self._only_rate_limits
-        if self._state is Circuit.PROBING or self._in_a_row >= self._most:
+        if len(self._failing) < self._callers:  # more need not be remembered
+            self._failing.add(permit.caller)
+        is_over = self._in_a_row >= self._most and len(self._failing) >= self._callers
+        if self._state is Circuit.PROBING or is_over:
             self._open(retry_after_s or 0.0)
 
     def abandoned(self, permit: Permit) -> None:
@@ -186,3 +251,4 @@ class CircuitBreaker:
     def _begin_row(self) -> None:
         self._in_a_row = 0
         self._only_rate_limits = True
+        self._failing.clear()

@@ -4,7 +4,7 @@ they come.
 The model's own method `_astream` is called instead of `astream`: LangChain's callbacks would cost more time than all
 the rest of the way from model to wire, and the service makes the spans of model calls itself."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, nullcontext
 from itertools import count
 from typing import Any, cast
@@ -22,28 +22,44 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import RunnableBinding
 from langgraph.runtime import Runtime
 
-from proviso_service.agent import grounding
 from proviso_service.agent.caching import CachedReply
-from proviso_service.agent.failures import FailureKind, classify, may_retry, retry_after_s
+from proviso_service.agent.chat_models import NO_TOOL_CALLS
+from proviso_service.agent.failures import MAY_PASS, UnusableReply, classify, ending_of, may_retry, retry_after_s
+from proviso_service.agent.grounding import AnswerCheck, CheckedAnswer
 from proviso_service.agent.outcome import ANSWERED
 from proviso_service.agent.payload import grounding_reminder, is_grounding_reminder, trim_messages
 from proviso_service.agent.state import AgentState, TurnMemory, TurnScope
 from proviso_service.agent.tool_calls import ValidCall, read_calls
 from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import ModelCallSpan
-from proviso_service.turns import NOT_ENOUGH_INFORMATION, DiscardReason, ExitReason
+from proviso_service.turns import (
+    MAX_ANSWER_CHARS,
+    REST_LEFT_OUT,
+    DiscardReason,
+    ExitCause,
+    ExitReason,
+    in_language,
+)
 
 _MAX_CALL_ID_CHARS = 128
 """The longest id of a tool call that the contract allows."""
 
 
 class ModelCall:
-    """One call of the chat model, with the tools of the turn or without any. An instance is used once."""
+    """One call of the chat model with the tools of the turn. An instance is used once. `checked` is the check of the
+    reply, once it is there."""
 
-    def __init__(self, scope: TurnScope, retries: RetryPolicy, tools: Sequence[dict[str, Any]]) -> None:
+    def __init__(
+        self, scope: TurnScope, retries: RetryPolicy, new_check: Callable[[], AnswerCheck], *, may_call_tools: bool
+    ) -> None:
+        """`new_check` makes the check of an attempt's reply. The tools are declared in any case: without them some
+        models still write calls, or are refused for the calls that the conversation holds. `may_call_tools` says
+        whether the model may call them."""
         self._scope = scope
         self._retries = retries
-        self._kwargs = _tool_kwargs(scope.model.model, tools)
+        self._new_check = new_check
+        self.checked = CheckedAnswer()
+        self._kwargs = _tool_kwargs(scope.model.model, scope.tools.schemas(), may_call_tools=may_call_tools)
 
     async def run(self, messages: Sequence[AnyMessage]) -> AIMessage:
         """Makes the call, with retries, and returns the reply. Its text is written to the text of the turn. Raises what
@@ -63,7 +79,7 @@ class ModelCall:
 
     async def _stream(self, messages: list[BaseMessage], span: ModelCallSpan) -> AIMessage:
         gate, meter = self._scope.model.gate, self._scope.memory.meter
-        async with gate.call() if gate else nullcontext():
+        async with gate.call(self._scope.asked_by) if gate else nullcontext():
             # A call that the gate rejects is not measured.
             with meter.call(self._scope.model.name):
                 return await self._streamed(messages, span)
@@ -72,6 +88,9 @@ class ModelCall:
         memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
         text.begin()
+        check, is_raw = self._new_check(), self._scope.is_raw
+        written: list[str] = []
+        room = MAX_ANSWER_CHARS
         stream = cast(
             AsyncGenerator[ChatGenerationChunk, None], self._scope.model.model._astream(messages, **self._kwargs)
         )
@@ -79,7 +98,13 @@ class ModelCall:
             async for generation in stream:
                 chunk = generation.message
                 if piece := text_of(chunk.content):
-                    text.write(piece)
+                    memory.reply_was_cut |= len(piece) > room
+                    piece = piece[:room]
+                    written.append(piece)
+                    room -= len(piece)
+                    released = check.feed(piece)
+                    if is_raw or released:
+                        text.write(piece if is_raw else released)
                 if info := generation.generation_info:
                     span.finished(info.get("finish_reason"))
                 if not isinstance(chunk, AIMessageChunk):
@@ -91,7 +116,12 @@ class ModelCall:
                     # Text is left out of the merged chunk: adding up text chunks costs the square of its length.
                     bare = chunk.model_copy(update={"content": "", "usage_metadata": None})
                     rest = bare if rest is None else rest + bare
-        return _reply(str(text), rest, memory)
+                if memory.reply_was_cut:
+                    break
+        if (released := check.finish()) and not is_raw:
+            text.write(released)
+        self.checked = check.answer
+        return _reply("".join(written), rest, memory)
 
 
 def text_of(content: str | list[Any]) -> str:
@@ -131,11 +161,11 @@ def _own_id(call_id: str | None, used: set[str]) -> str:
     return own
 
 
-def _tool_kwargs(model: BaseChatModel, tools: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _tool_kwargs(model: BaseChatModel, tools: Sequence[dict[str, Any]], *, may_call_tools: bool) -> dict[str, Any]:
     """The tools as keyword arguments of this provider's `_astream`."""
     if not tools:
         return {}
-    bound = model.bind_tools(tools)
+    bound = model.bind_tools(tools) if may_call_tools else model.bind_tools(tools, tool_choice=NO_TOOL_CALLS)
     if not isinstance(bound, RunnableBinding):
         raise TypeError(f"{type(model).__name__}.bind_tools does not return a binding")
     return dict(bound.kwargs)
@@ -160,28 +190,47 @@ class LlmNode:
             return {"exit_reason": ExitReason.MAX_TURNS_REACHED}
         trimmed = trim_messages(_sendable(state["messages"]), scope.limits.max_context_chars)
         if trimmed.overflowed:
-            return {"exit_reason": ExitReason.MAX_CONTEXT_REACHED}
+            return _ended(scope, ExitReason.MAX_CONTEXT_REACHED, ExitCause.CONVERSATION_FULL)
 
         turns = state["turns"] if answer_step else state["turns"] + 1
         scope.memory.cycles = turns
+        scope.memory.reply_was_cut = False
         async with scope.cache.reply(trimmed.messages, with_tools=not answer_step) as lookup:
             try:
-                given = _cached_reply(scope, lookup.found) or await self._call(scope, trimmed.messages, answer_step)
+                given, checked = await self._reply(state, scope, lookup.found, trimmed.messages)
             except Exception as error:
                 scope.text.discard(DiscardReason.NOT_FINAL)
-                return {"turns": turns, "exit_reason": _failure(scope, error)}
+                return {"turns": turns} | _failed(state, scope, error)
             if state["turns"] == 0:
                 scope.memory.context_tokens = given.input_tokens
             reply = given.message
-            update = _judge(state, scope, reply, from_cache=lookup.found is not None)
+            update = _judge(state, scope, reply, checked, from_cache=lookup.found is not None)
             if lookup.wanted and _is_worth_keeping(scope, reply, update):
                 lookup.keep(given.copy())
         return {"messages": [reply], "turns": turns} | update
 
-    async def _call(self, scope: TurnScope, messages: Sequence[AnyMessage], answer_step: bool) -> CachedReply:
-        call = ModelCall(scope, self._retries, [] if answer_step else scope.tools.schemas())
+    async def _reply(
+        self, state: AgentState, scope: TurnScope, kept: CachedReply | None, messages: Sequence[AnyMessage]
+    ) -> tuple[CachedReply, CheckedAnswer]:
+        """The model's reply with its check, or the one that the cache has kept."""
+
+        def new_check() -> AnswerCheck:
+            return scope.answer_check(is_last_try=any(is_grounding_reminder(m) for m in state["messages"]))
+
+        if cached := _cached_reply(scope, kept):
+            check = new_check()
+            check.feed(text_of(cached.message.content))
+            check.finish()
+            return cached, check.answer
+        answer_step = state["exit_reason"] is ExitReason.MAX_TOOL_CALLS_REACHED
+        call = ModelCall(scope, self._retries, new_check, may_call_tools=not answer_step)
         reply = await call.run(messages)
-        return CachedReply(AIMessage(reply.content) if answer_step else reply, scope.memory.meter.last_input_tokens)
+        if answer_step:
+            text = AIMessage(reply.content)
+            if is_empty_reply(text) and not is_empty_reply(reply):
+                raise UnusableReply("the model calls tools where it may not", ExitCause.MALFORMED)
+            reply = text
+        return CachedReply(reply, scope.memory.meter.last_input_tokens), call.checked
 
 
 def _cached_reply(scope: TurnScope, kept: CachedReply | None) -> CachedReply | None:
@@ -200,39 +249,46 @@ def _is_worth_keeping(scope: TurnScope, reply: AIMessage, update: Update) -> boo
     """Whether the reply was accepted, as the answer or as tool calls that are all valid."""
     if reply.tool_calls or reply.invalid_tool_calls:
         return all(isinstance(call, ValidCall) for call in read_calls(reply, scope.tools))
-    return update.get("exit_reason") in ANSWERED
+    return update.get("exit_reason") in ANSWERED and not scope.memory.reply_was_cut
 
 
-def _judge(state: AgentState, scope: TurnScope, reply: AIMessage, *, from_cache: bool) -> Update:
+def _judge(
+    state: AgentState, scope: TurnScope, reply: AIMessage, checked: CheckedAnswer, *, from_cache: bool
+) -> Update:
     """The update of the state that the reply leads to. Where the update has the key `messages`, it takes the place of
     the reply alone."""
-    text = text_of(reply.content)
     if reply.tool_calls or reply.invalid_tool_calls:
         scope.text.discard(DiscardReason.NOT_FINAL)
         return {}
-    if not text.strip():
+    if not text_of(reply.content).strip():
         scope.text.discard(DiscardReason.NOT_FINAL)
-        again = not any(is_empty_reply(m) for m in state["messages"])
-        return {} if again else {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
-    verdict = grounding.check(text, scope.sources, tools_answered=scope.memory.other_results > 0)
-    if _found_nothing(scope) and not verdict.quotes_a_source:
-        if text != NOT_ENOUGH_INFORMATION:
+        return _without_text(state, scope, ExitCause.EMPTY)
+    found_nothing = _found_nothing(scope) and not checked.tells_what_is_there
+    if found_nothing and (checked.failed or checked.omitted or not checked.asks_back):
+        if checked.failed or checked.omitted or not checked.refuses:
             scope.text.discard(DiscardReason.EMPTY_RETRIEVAL)
-        return {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
-    if not verdict.grounded:
-        return _refuse(state, scope, reply)
-    scope.memory.answer = text
+        else:
+            scope.memory.answer = checked.text
+        return _ended(scope, ExitReason.LLM_GENERATION_FAILURE, ExitCause.NOTHING_FOUND)
+    if checked.failed or (checked.omitted and not (checked.says_something or checked.refuses)):
+        return _refuse(scope, reply, is_last_try=not checked.failed)
+    scope.memory.answer = checked.text
+    if scope.memory.reply_was_cut:
+        note = in_language(REST_LEFT_OUT, scope.memory.language)
+        scope.text.write(note)
+        scope.memory.answer += note
     scope.memory.from_cache = from_cache
-    scope.memory.citations = verdict.citations
-    for citation in verdict.citations:
+    scope.memory.omitted_sentences = checked.omitted
+    scope.memory.citations = tuple(checked.citations)
+    for citation in checked.citations:
         scope.emit(citation)
     return {"exit_reason": state["exit_reason"] or ExitReason.COMPLETED}
 
 
-def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage) -> Update:
+def _refuse(scope: TurnScope, reply: AIMessage, *, is_last_try: bool) -> Update:
     scope.text.discard(DiscardReason.GROUNDING)
-    if any(is_grounding_reminder(m) for m in state["messages"]):
-        return {"exit_reason": ExitReason.LLM_GENERATION_FAILURE}
+    if is_last_try:
+        return _ended(scope, ExitReason.LLM_GENERATION_FAILURE, ExitCause.UNGROUNDED)
     return {"messages": [reply, grounding_reminder()]}
 
 
@@ -257,10 +313,33 @@ def is_empty_reply(message: AnyMessage) -> bool:
     )
 
 
-def _failure(scope: TurnScope, error: Exception) -> ExitReason:
-    kind = classify(error)
-    _log.warning("model_call_failed", kind=kind.value, exc_info=error)
-    if kind is FailureKind.RATE_LIMITED:
-        scope.memory.retry_after_s = retry_after_s(error)
-        return ExitReason.RATE_LIMITED
-    return ExitReason.LLM_ERROR
+def _failed(state: AgentState, scope: TurnScope, error: Exception) -> Update:
+    """The update after a call of the model that came to nothing."""
+    _log.warning("model_call_failed", kind=classify(error).value, exc_info=error)
+    if isinstance(error, UnusableReply) and error.cause is ExitCause.MALFORMED:
+        return {"messages": [AIMessage("")]} | _without_text(state, scope, error.cause)
+    reason, cause = ending_of(error)
+    if cause is not ExitCause.OVER_BUDGET:
+        scope.memory.retry_after_s = retry_after_s(error) or _pause_s(scope, error)
+    return _ended(scope, reason, cause)
+
+
+def _pause_s(scope: TurnScope, error: Exception) -> float | None:
+    """The seconds for which the model is not called, where failures such as this one have led to a pause."""
+    gate = scope.model.gate
+    return gate.wait_s(scope.asked_by) if gate is not None and classify(error) in MAY_PASS else None
+
+
+def _without_text(state: AgentState, scope: TurnScope, cause: ExitCause) -> Update:
+    """The update after a reply that is empty or not readable: the model is called once more, then the turn ends. A
+    model that only wants to call tools where none may be called any more ends it at the limit of tool calls."""
+    if not any(is_empty_reply(m) for m in state["messages"]):
+        return {}
+    if state["exit_reason"] is ExitReason.MAX_TOOL_CALLS_REACHED and cause is ExitCause.MALFORMED:
+        return {"exit_reason": ExitReason.MAX_TOOL_CALLS_REACHED}
+    return _ended(scope, ExitReason.LLM_GENERATION_FAILURE, cause)
+
+
+def _ended(scope: TurnScope, reason: ExitReason, cause: ExitCause | None) -> Update:
+    scope.memory.exit_cause = cause
+    return {"exit_reason": reason}

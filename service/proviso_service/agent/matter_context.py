@@ -1,91 +1,159 @@
 """Finds out which matter and document a turn is about, and whether they can be used.
 
 The context comes from the request's typed field, else from the marker in the message, else from what the conversation
-last knew. A problem, such as a matter that does not exist, is answered by a sentence, without the model."""
+last knew. A problem, such as a matter that does not exist, is answered by a sentence, without the model. What is sound
+of a context with a problem is remembered, so that the conversation never goes on with a context from before it."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
-from proviso_service.context.marker import parse_marker
+from proviso_service.agent.sentences import (
+    ASK_FOR_MATTER,
+    DOCUMENT_FAILED,
+    DOCUMENT_NOT_FOUND,
+    DOCUMENT_NOTED,
+    DOCUMENT_PROCESSING,
+    MATTER_NOT_FOUND,
+    MATTER_NOTED,
+    MORE_DOCUMENTS,
+    NO_DOCUMENTS,
+    UNCLEAR,
+)
+from proviso_service.context.marker import MarkerFault, parse_marker, render_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import DocumentNotFound, MatterNotFound
-from proviso_service.matters import Document, DocumentStatus, Matter, is_uuid
-from proviso_service.turns import ContextProblem, HistoryMessage
+from proviso_service.matters import Document, DocumentStatus, Matter, MatterReader, is_uuid
+from proviso_service.turns import ContextProblem, HistoryMessage, MessageRole, Texts, filled
 
 MAX_DOCUMENTS_LISTED = 20
 
-ASK_FOR_MATTER = "Which matter are you working with? Please select one, so that I can look into its documents."
+
+def _beginnings(*sentences: Texts) -> tuple[str, ...]:
+    return tuple(text.partition("{")[0] for texts in sentences for text in texts.values())
 
 
-class MatterReader(Protocol):
-    """Reads what a turn needs to know of matters. The methods raise MatterNotFound and DocumentNotFound."""
+_NOTED = _beginnings(MATTER_NOTED, DOCUMENT_NOTED)
+_TOLD = _beginnings(MATTER_NOT_FOUND, DOCUMENT_NOT_FOUND, NO_DOCUMENTS)
+"""How the sentences begin that are said once; what was sound then is gone on with."""
 
-    async def get(self, tenant: str, matter_id: str) -> Matter: ...
-
-    async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document: ...
-
-    async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]: ...
+_UNCLEAR = {
+    MarkerFault.NO_MATTER: "I can read no matter_id in it",
+    MarkerFault.SEVERAL_MATTERS: "it names more than one matter_id",
+    MarkerFault.DOCUMENT: "I cannot read which document it names",
+}
+_RIGHT_FORM = render_marker(
+    MatterContext("id of the matter", "name of the matter", "id of the document", "name of the document")
+)
+_CITATION = re.compile(r"\[\d{1,3}\]")
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedContext:
     """The matter context of a turn. `context` is checked: its ids exist, and its names are the stored ones. Where there
-    is a `problem`, `sentence` is the answer that tells it. `is_new` says that the message itself brings the context and
-    that it is valid, so that the session should remember it. `index_version` is that of the matter, 0 without one."""
+    is a `problem`, `sentence` is the answer that tells it, by language, and `context` is what is sound all the same,
+    None where nothing is. `is_new` says that the session should know `context` from now on, in place of what it last
+    knew. `index_version` is that of the matter, 0 without one."""
 
     context: MatterContext | None
     problem: ContextProblem | None = None
-    sentence: str = ""
+    sentence: Texts = field(default_factory=dict)
     is_new: bool = False
     index_version: int = 0
 
 
-def last_known_in(history: Sequence[HistoryMessage]) -> MatterContext | None:
-    """The matter context of the last marker in a history that the caller sent."""
+@dataclass(frozen=True, slots=True)
+class KnownContext:
+    """The matter context that a conversation last knew. A history that the caller keeps has it from its last marker,
+    which may have led to a problem when it was sent; `answers` are those that were displayed since. They are None for a
+    session, which keeps only what was sound."""
+
+    context: MatterContext | None = None
+    answers: tuple[str, ...] | None = None
+
+    @property
+    def had_problem(self) -> bool:
+        """Whether the context is that of a marker that could not be used when it was sent, which was told then. That it
+        was noted, and answers that cite a source, show that it could be used."""
+        if self.answers is None:
+            return False
+        was_used = any(answer.startswith(_NOTED) or _CITATION.search(answer) for answer in self.answers)
+        return not was_used or any(answer.startswith(_TOLD) for answer in self.answers)
+
+
+def last_known_in(history: Sequence[HistoryMessage]) -> KnownContext:
+    """The matter context of the last marker in a history that the caller sent. A marker that cannot be read leaves
+    none, as it does in a session."""
+    answers: list[str] = []
     for message in reversed(history):
-        if message.role == "user" and (context := parse_marker(message.content).context):
-            return context
-    return None
+        if message.role is MessageRole.ASSISTANT:
+            answers.append(message.content)
+            continue
+        marked = parse_marker(message.content)
+        if marked.fault is not None:
+            break
+        if marked.context is not None:
+            return KnownContext(marked.context, tuple(answers))
+    return KnownContext()
 
 
-async def resolve(
-    tenant: str, given: MatterContext | None, last_known: MatterContext | None, matters: MatterReader
-) -> ResolvedContext:
-    """Checks the matter context that the message gives, or else the one that the conversation last knew."""
-    context = given or last_known
-    if context is None:
+def unclear(fault: MarkerFault) -> ResolvedContext:
+    """What comes of a message whose marker cannot be read: the person is asked, and no context is gone on with."""
+    sentence = filled(UNCLEAR, problem=_UNCLEAR[fault], form=_RIGHT_FORM)
+    return ResolvedContext(None, ContextProblem.CONTEXT_UNCLEAR, sentence, is_new=True)
+
+
+async def resolve_given(tenant: str, given: MatterContext, matters: MatterReader) -> ResolvedContext:
+    """Checks the matter context that a message gives."""
+    return replace(await _check(tenant, given, matters), is_new=True)
+
+
+async def resolve_known(tenant: str, known: KnownContext, matters: MatterReader) -> ResolvedContext:
+    """Checks the matter context that the conversation last knew; the matter or document may have been deleted since."""
+    if known.context is None:
         return ResolvedContext(None)
+    resolved = await _check(tenant, known.context, matters)
+    if resolved.problem in (ContextProblem.MATTER_NOT_FOUND, ContextProblem.DOCUMENT_NOT_FOUND) and known.had_problem:
+        return replace(resolved, problem=None, sentence={})
+    return replace(resolved, is_new=resolved.problem is not None)
+
+
+def acknowledge(context: MatterContext | None) -> Texts:
+    """The answer to a message that only says what is on view."""
+    if context is None:
+        return ASK_FOR_MATTER
+    noted = DOCUMENT_NOTED if context.document_name else MATTER_NOTED
+    return filled(noted, document=context.document_name, matter=context.matter_name)
+
+
+async def _check(tenant: str, context: MatterContext, matters: MatterReader) -> ResolvedContext:
     if not is_uuid(context.matter_id):
         return _matter_not_found(context)
     try:
         matter = await matters.get(tenant, context.matter_id)
     except MatterNotFound:
         return _matter_not_found(context)
+    here = ResolvedContext(MatterContext(matter.matter_id, matter.name), index_version=matter.index_version)
     if not context.document_id:
-        here = MatterContext(matter.matter_id, matter.name)
-        return ResolvedContext(here, is_new=given is not None, index_version=matter.index_version)
-    return await _resolve_document(tenant, matter, context, matters, is_new=given is not None)
-
-
-async def _resolve_document(
-    tenant: str, matter: Matter, context: MatterContext, matters: MatterReader, *, is_new: bool
-) -> ResolvedContext:
+        return here
     document = await _find_document(tenant, matter, context.document_id, matters)
     if document is None:
-        return ResolvedContext(
-            MatterContext(matter.matter_id, matter.name),
-            ContextProblem.DOCUMENT_NOT_FOUND,
-            _documents_to_choose_from(matter, await matters.all_documents(tenant, matter.matter_id)),
-        )
-    known = MatterContext(matter.matter_id, matter.name, document.document_id, document.filename)
+        documents = await matters.all_documents(tenant, matter.matter_id)
+        sentence = _documents_to_choose_from(matter, documents)
+        return replace(here, problem=ContextProblem.DOCUMENT_NOT_FOUND, sentence=sentence)
+    viewed = MatterContext(matter.matter_id, matter.name, document.document_id, document.filename)
+    problem, sentence = _problem_of(document)
+    return replace(here, context=viewed, problem=problem, sentence=sentence)
+
+
+def _problem_of(document: Document) -> tuple[ContextProblem | None, Texts]:
+    name = document.filename
     if document.status is DocumentStatus.FAILED:
-        sentence = f'"{document.filename}" could not be read: {document.failure_reason}'
-        return ResolvedContext(known, ContextProblem.DOCUMENT_FAILED, sentence, is_new)
+        failed = filled(DOCUMENT_FAILED, document=name, reason=document.failure_reason)
+        return ContextProblem.DOCUMENT_FAILED, failed
     if document.status is not DocumentStatus.READY:
-        sentence = f'"{document.filename}" is still being processed. Please ask again in a moment.'
-        return ResolvedContext(known, ContextProblem.DOCUMENT_PROCESSING, sentence, is_new)
-    return ResolvedContext(known, is_new=is_new, index_version=matter.index_version)
+        return ContextProblem.DOCUMENT_PROCESSING, filled(DOCUMENT_PROCESSING, document=name)
+    return None, {}
 
 
 async def _find_document(tenant: str, matter: Matter, document_id: str, matters: MatterReader) -> Document | None:
@@ -99,17 +167,16 @@ async def _find_document(tenant: str, matter: Matter, document_id: str, matters:
 
 def _matter_not_found(context: MatterContext) -> ResolvedContext:
     name = f' "{context.matter_name}"' if context.matter_name else ""
-    return ResolvedContext(
-        None,
-        ContextProblem.MATTER_NOT_FOUND,
-        f"I could not find the matter{name}. Please check that it exists and that you have access to it.",
-    )
+    return ResolvedContext(None, ContextProblem.MATTER_NOT_FOUND, filled(MATTER_NOT_FOUND, name=name))
 
 
-def _documents_to_choose_from(matter: Matter, documents: Sequence[Document]) -> str:
+def _documents_to_choose_from(matter: Matter, documents: Sequence[Document]) -> Texts:
     if not documents:
-        return f'That document is not in the matter "{matter.name}", which has no documents yet.'
-    names = [f"- {d.filename}" for d in documents[:MAX_DOCUMENTS_LISTED]]
-    if len(documents) > MAX_DOCUMENTS_LISTED:
-        names.append(f"- and {len(documents) - MAX_DOCUMENTS_LISTED} more")
-    return "\n".join([f'That document is not in the matter "{matter.name}". Which of these do you mean?', *names])
+        return filled(NO_DOCUMENTS, matter=matter.name)
+    names = "\n".join(f"- {d.filename}" for d in documents[:MAX_DOCUMENTS_LISTED])
+    left_out = len(documents) - MAX_DOCUMENTS_LISTED
+    more = filled(MORE_DOCUMENTS, count=left_out) if left_out > 0 else {}
+    return {
+        language: text.format(matter=matter.name, documents=names + more.get(language, ""))
+        for language, text in DOCUMENT_NOT_FOUND.items()
+    }

@@ -5,14 +5,17 @@ import asyncio
 import hashlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.context.assets import IMAGE_NOT_SEEN
-from proviso_service.context.model import AssetKind, AssetUse
+from proviso_service.context.model import AssetKind, AssetUse, image_name
 from proviso_service.images.image import Image, ImageFetcher, NoImage
 
-MAX_MESSAGE_BYTES = 12 * 1024 * 1024
+_MAX_IMAGE_BYTES = 3_932_160
+"""Most bytes of one image: in base64 they are the 5 MiB that providers take."""
+
+_MAX_MESSAGE_BYTES = 12 * 1024 * 1024
 """Most bytes of all images of a message together."""
 
 
@@ -33,42 +36,29 @@ def noted_images(urls: Sequence[str], notes: Sequence[str]) -> MessageImages:
 class ImageLoader:
     """Loads the images of messages."""
 
-    def __init__(self, fetcher: ImageFetcher, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
+    def __init__(self, fetcher: ImageFetcher) -> None:
         self._fetcher = fetcher
-        self._max_message_bytes = max_message_bytes
 
     async def load(
         self, urls: Sequence[str], model: NamedChatModel, tenant: str, left_out: Sequence[str] = ()
     ) -> MessageImages:
-        """Loads images from `urls`. An image that cannot be loaded is noted with the reason, and the others are still
-        loaded. `left_out` says for each image why it is not to be loaded; an empty text means that it is. When
-        cancelled, it leaves no download behind."""
+        """Loads images from `urls`. Each is scaled down to its part of what a model takes. An image that cannot be
+        loaded is noted with the reason, and the others are still loaded. `left_out` says for each image why it is not
+        to be loaded; an empty text means that it is. When cancelled, it leaves no download behind."""
         reasons = left_out or [""] * len(urls)
         if model.takes_image_urls:
             return noted_images(urls, [reason or IMAGE_NOT_SEEN for reason in reasons])
+        max_bytes = min(_MAX_IMAGE_BYTES, _MAX_MESSAGE_BYTES // max(1, sum(not reason for reason in reasons)))
         async with asyncio.TaskGroup() as group:
             tasks = [
-                None if reason else group.create_task(self._fetcher.fetch(url, tenant))
+                None if reason else group.create_task(self._fetcher.fetch(url, tenant, max_bytes))
                 for url, reason in zip(urls, reasons, strict=True)
             ]
         images = [
             NoImage(reason) if task is None else _taken(task.result(), model)
             for task, reason in zip(tasks, reasons, strict=True)
         ]
-        shown = self._within_limit(images)
-        return await asyncio.to_thread(_message_images, urls, shown) if shown else MessageImages()
-
-    def _within_limit(self, images: Sequence[Image | NoImage]) -> list[Image | NoImage]:
-        """The images, where those that do not fit into the size limit beside the ones before them are replaced by a
-        note."""
-        left = self._max_message_bytes
-        kept: list[Image | NoImage] = []
-        for image in images:
-            size = len(image.content) if isinstance(image, Image) else 0
-            fits = size <= left
-            left -= size if fits else 0
-            kept.append(image if fits else NoImage("the images of this message are too large together"))
-        return kept
+        return await asyncio.to_thread(_message_images, urls, images) if images else MessageImages()
 
 
 def _taken(image: Image | NoImage, model: NamedChatModel) -> Image | NoImage:
@@ -86,9 +76,10 @@ def _message_images(urls: Sequence[str], images: Sequence[Image | NoImage]) -> M
             continue
         sha256 = hashlib.sha256(image.content).hexdigest()
         data[sha256] = b64encode(image.content).decode("ascii")
-        uses.append(AssetUse(AssetKind.IMAGE, url, True, content_sha256=sha256, media_type=image.media_type))
+        use = AssetUse(AssetKind.IMAGE, image_name(url), True, image.note)
+        uses.append(replace(use, content_sha256=sha256, media_type=image.media_type))
     return MessageImages(tuple(uses), data)
 
 
 def _noted(url: str, note: str) -> AssetUse:
-    return AssetUse(AssetKind.IMAGE, url, included=False, note=note)
+    return AssetUse(AssetKind.IMAGE, image_name(url), included=False, note=note)

@@ -10,25 +10,38 @@ from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.caching import Caches, CacheScope, NoCache, TurnCache
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
-from proviso_service.agent.matter_context import ASK_FOR_MATTER, MatterReader, ResolvedContext, last_known_in, resolve
+from proviso_service.agent.matter_context import (
+    KnownContext,
+    ResolvedContext,
+    acknowledge,
+    last_known_in,
+    resolve_given,
+    resolve_known,
+    unclear,
+)
 from proviso_service.agent.message_images import ImageLoader, MessageImages, noted_images
 from proviso_service.agent.payload import ModelPayload, build_payload, without_repeats
 from proviso_service.agent.request_context import RequestContextBuilder, SelectedItems, unused_context
+from proviso_service.agent.sentences import ASK_FOR_MATTER
 from proviso_service.agent.state import AgentLimits, TurnMemory
 from proviso_service.context.assets import IMAGE_NOT_LOADED_YET, choose_images
 from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.marker import parse_marker
-from proviso_service.context.model import AssetUse, MatterContext, RequestContext, SessionItem
+from proviso_service.context.model import AssetUse, ContextChange, RequestContext, SessionItem, is_blank
 from proviso_service.errors import SessionNotFound
 from proviso_service.identity import Caller
+from proviso_service.matters import MatterReader
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.turns import (
     ContextProblem,
+    ExitCause,
     ExitReason,
     HistoryMessage,
-    SessionStore,
+    Texts,
     TurnConfig,
     TurnRequest,
+    TurnSessions,
+    in_language,
     with_late_items,
 )
 
@@ -44,7 +57,7 @@ class AgentDependencies:
 
     models: ChatModels
     request_contexts: RequestContextBuilder
-    sessions: SessionStore
+    sessions: TurnSessions
     matters: MatterReader
     images: ImageLoader
     turns: TurnConfig
@@ -54,7 +67,8 @@ class AgentDependencies:
 
 
 class Preparation:
-    """Prepares one turn, and notes in `memory` what it learns. A preview stores nothing and loads no image.
+    """Prepares one turn, and notes in `memory` what it learns: the message itself at once, the rest in `run`. A preview
+    stores nothing and loads no image.
 
     `cache` holds the caches as this turn may use them; it is set once `run` has returned."""
 
@@ -77,45 +91,82 @@ class Preparation:
         self._catalog = catalog
         self._memory = memory
         self._is_preview = is_preview
+        marked = parse_marker(request.message)
+        self._given = request.matter_context or marked.context
+        self._fault = None if request.matter_context else marked.fault
+        is_text_blank = is_blank(marked.text)
+        self._is_marker_only = is_text_blank and marked.context is not None
+        self._is_empty = is_text_blank and marked.context is None
+        memory.text = marked.text
+        # Until its context has been checked, the turn leaves none; least of all does it leave the one before it.
+        memory.is_new_matter_context = not self._is_empty and bool(self._given or self._fault)
 
     async def run(self) -> list[AnyMessage] | ExitReason:
         """Returns the messages of the first model call, or the reason why the turn ends without one. Where a sentence
         of the service answers such a turn, the memory holds it. In both cases the memory has a request context."""
-        session_items, last_known = await self._session()
-        marked = parse_marker(self._request.message)
+        brought = await self._brought()
+        if self._is_empty:
+            return await self._empty(brought)
         memory = self._memory
-        memory.text = marked.text
-        is_marker_only = marked.context is not None and not marked.text.strip()
-        if not marked.text.strip() and not is_marker_only:
-            return self._ended(ExitReason.EMPTY_INPUT)
-
+        session_items, last_known = await self._session(brought)
+        matters = self._dependencies.matters
+        resolved = brought or self._note(await resolve_known(self._caller.tenant, last_known, matters))
         memory.history = await self._history()
-        resolved = await self._resolve(self._request.matter_context or marked.context, last_known)
         if resolved.problem is not None:
             return self._answered(resolved.sentence, resolved.problem)
-        if is_marker_only:
-            return self._answered(_acknowledge(resolved.context))
+        if self._is_marker_only:
+            return self._answered(acknowledge(resolved.context))
         builder, tenant = self._dependencies.request_contexts, self._caller.tenant
         memory.items = await builder.select(tenant, self._catalog, session_items, memory.text)
         if not self._has_sources():
             return self._answered(ASK_FOR_MATTER, ContextProblem.MATTER_REQUIRED)
         return await self._first_call(resolved.index_version)
 
-    async def _session(self) -> tuple[Sequence[SessionItem], MatterContext | None]:
-        """The items and the last known matter context of the conversation. A session that does not exist yet is
-        created."""
+    async def _brought(self) -> ResolvedContext | None:
+        """The context that the message itself brings, checked and noted; None where it brings none."""
+        if self._fault is not None:
+            return self._note(unclear(self._fault))
+        if self._given is None:
+            return None
+        return self._note(await resolve_given(self._caller.tenant, self._given, self._dependencies.matters))
+
+    def _note(self, resolved: ResolvedContext) -> ResolvedContext:
+        """Notes which matter and document the turn is about."""
+        self._memory.matter_context = resolved.context
+        self._memory.is_new_matter_context = resolved.is_new
+        return resolved
+
+    async def _empty(self, brought: ResolvedContext | None) -> ExitReason:
+        """Ends a turn that has no message. Nothing is kept of it but the context that it has `brought`, and that only
+        in a session that exists."""
+        self._memory.is_new_matter_context = brought is not None and await self._session_exists()
+        return self._ended(ExitReason.EMPTY_INPUT)
+
+    async def _session_exists(self) -> bool:
+        if not self._request.session_id:
+            return False
+        try:
+            await self._dependencies.sessions.get(self._caller, self._request.session_id)
+        except SessionNotFound:
+            return False
+        return True
+
+    async def _session(self, brought: ResolvedContext | None) -> tuple[Sequence[SessionItem], KnownContext]:
+        """The items and the last known matter context of the conversation. A session that does not exist yet is made.
+        From here on it knows what the message has `brought`, whatever becomes of the turn."""
         request, sessions, new = self._request, self._dependencies.sessions, self._catalog.new_session()
         if not request.session_id:
             return new.items, last_known_in(request.history)
         if not self._is_preview:
-            session = await sessions.get_or_create(self._caller, request.session_id, new)
+            change = ContextChange(brought.context) if brought else None
+            session = await sessions.get_or_create(self._caller, request.session_id, new, change)
             self._memory.approved_tools = session.approved_tools
-            return session.items, session.matter_context
+            return session.items, KnownContext(session.matter_context)
         try:
             session = await sessions.get(self._caller, request.session_id)
         except SessionNotFound:
-            return new.items, None
-        return with_late_items(session, new).items, session.matter_context
+            return new.items, KnownContext()
+        return with_late_items(session, new).items, KnownContext(session.matter_context)
 
     async def _history(self) -> tuple[HistoryMessage, ...]:
         """The earlier messages of the conversation. A message that is sent again after a failure is counted once, so
@@ -132,20 +183,13 @@ class Preparation:
                 return history
             limit = room + repeated
 
-    async def _resolve(self, given: MatterContext | None, last_known: MatterContext | None) -> ResolvedContext:
-        """Checks which matter and document the turn is about, and notes them."""
-        resolved = await resolve(self._caller.tenant, given, last_known, self._dependencies.matters)
-        self._memory.matter_context = resolved.context
-        self._memory.is_new_matter_context = resolved.is_new
-        return resolved
-
     async def _first_call(self, index_version: int) -> list[AnyMessage] | ExitReason:
         memory = self._memory
         documents = await self._dependencies.request_contexts.documents(self._request, memory.text)
         if self._request.image_urls:  # images are not loaded for a message that does not fit without them
             payload = await self._payload(self._context(documents))
             if payload.characters > self._room:
-                return self._ended(ExitReason.MAX_CONTEXT_REACHED, payload.characters)
+                return self._too_long(payload)
         # The versions are those of before the texts are read, so that nothing older is kept under a newer version.
         cache_scope = await self._cache_scope(index_version)
         model = self._dependencies.models.get(self._request.options.model)
@@ -154,7 +198,7 @@ class Preparation:
         payload = await self._payload(context)
         # Notes about images that could not be loaded are part of the conversation, too.
         if payload.characters > self._room:
-            return self._ended(ExitReason.MAX_CONTEXT_REACHED, payload.characters)
+            return self._too_long(payload)
         sha256 = await self._computed(lambda: payload.sha256)
         messages = payload.messages(images.data)
         if cache_scope is not None and self._dependencies.caches is not None:
@@ -218,11 +262,19 @@ class Preparation:
         has_others = memory.items.documentation_version or memory.items.has_tools_of_others
         return bool(memory.matter_context or has_assets or has_others)
 
-    def _answered(self, sentence: str, problem: ContextProblem | None = None) -> ExitReason:
+    def _answered(self, sentence: Texts, problem: ContextProblem | None = None) -> ExitReason:
         """Ends the turn without the model, with a sentence of the service as its answer."""
-        self._memory.answer = sentence
+        self._memory.answer = in_language(sentence, self._memory.language)
         self._memory.context_problem = problem
         return self._ended(ExitReason.COMPLETED)
+
+    def _too_long(self, payload: ModelPayload) -> ExitReason:
+        """Ends a turn whose message does not fit: alone, or beside the conversation before it."""
+        memory = self._memory
+        alone = payload.characters - sum(len(message.content) for message in payload.history)
+        memory.exit_cause = ExitCause.MESSAGE_TOO_LONG if alone > self._room else ExitCause.CONVERSATION_FULL
+        memory.message_limit = max(0, self._room - (alone - len(memory.text)))
+        return self._ended(ExitReason.MAX_CONTEXT_REACHED, payload.characters)
 
     def _ended(self, reason: ExitReason, characters: int = 0) -> ExitReason:
         """Ends the turn without the model. Its request context says that the model was given nothing."""
@@ -231,11 +283,3 @@ class Preparation:
         context = unused_context(memory.matter_context, self._request, limit)
         memory.request_context = replace(context, fill=replace(context.fill, characters_used=characters))
         return reason
-
-
-def _acknowledge(context: MatterContext | None) -> str:
-    if context is None:
-        return ASK_FOR_MATTER
-    if context.document_name:
-        return f'Noted: we are looking at "{context.document_name}" in the matter "{context.matter_name}".'
-    return f'Noted: we are looking at the matter "{context.matter_name}".'

@@ -23,6 +23,7 @@ from proviso_service.context.model import (
     RequestItem,
     SessionItem,
     content_sha256,
+    image_name,
 )
 from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.request_items import RequestItems, build_request_items
@@ -157,7 +158,7 @@ class RequestContextBuilder:
 def unused_context(matter_context: MatterContext | None, request: TurnRequest, characters_limit: int) -> RequestContext:
     """The request context of a turn that ends without the model. Its documents and images are noted as not given."""
     documents = [AssetUse(AssetKind.DOCUMENT, d.filename, False, MODEL_NOT_CALLED) for d in request.document_context]
-    images = [AssetUse(AssetKind.IMAGE, url, False, MODEL_NOT_CALLED) for url in request.image_urls]
+    images = [AssetUse(AssetKind.IMAGE, image_name(url), False, MODEL_NOT_CALLED) for url in request.image_urls]
     return RequestContext(
         (), (), matter_context, (*documents, *images), ContextFill(0, characters_limit), datetime.now(UTC)
     )

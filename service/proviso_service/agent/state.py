@@ -14,9 +14,11 @@ from langchain_core.messages.ai import UsageMetadata
 from proviso_service.agent.approvals import ToolApprovals, in_words
 from proviso_service.agent.caching import NoCache, TurnCache
 from proviso_service.agent.chat_models import NamedChatModel
-from proviso_service.agent.grounding import Sources
+from proviso_service.agent.grounding import AnswerCheck, DocumentOnView, Sources
 from proviso_service.agent.request_context import SelectedItems
+from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import ApprovedTool, ItemRef, MatterContext, RequestContext
+from proviso_service.language import language_of
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolScope
 from proviso_service.tools.registry import ToolRegistry
@@ -26,8 +28,10 @@ from proviso_service.turns import (
     Decision,
     DiscardReason,
     Emit,
+    ExitCause,
     ExitReason,
     HistoryMessage,
+    MessageRole,
     ModelCallUsage,
     TextDiscarded,
     Token,
@@ -165,11 +169,12 @@ class TurnMemory:
     whether the session should remember it; `items` are those of the request, and `request_context` is what is told and
     stored of them; `model` is the name of the chat model; `approved_tools` need no further approval.
 
-    Counted and collected while the turn runs: `other_results` counts results of tools that give no passages, such as
-    lists. `context_tokens` is the number of tokens of the first payload, None while unknown. `from_cache` says that the
-    answer came from the response cache. `tool_call_records` include the calls that still run. `decisions` are those on
-    the calls that persons were asked about, by call id, None where nobody decided in time; `approval_notes` are the
-    same in words."""
+    Counted and collected while the turn runs: `omitted_sentences` counts those that were left out of the answer.
+    `context_tokens` is the number of tokens of the first payload, None while unknown. `from_cache` says that the
+    answer came from the response cache, and `reply_was_cut` that the last reply was longer than an answer may be.
+    `tool_call_records` include the calls that still run. `decisions` are those on the calls that persons were asked
+    about, by call id, None where nobody decided in time; `approval_notes` are the same in words. `exit_cause` is
+    set by what ends the turn; `message_limit` is the number of characters that a message which is too long may have."""
 
     text: str = ""
     history: tuple[HistoryMessage, ...] = ()
@@ -187,14 +192,24 @@ class TurnMemory:
     citations: tuple[Citation, ...] = ()
     answer: str = ""
     from_cache: bool = False
+    reply_was_cut: bool = False
     context_tokens: int | None = None
     context_problem: ContextProblem | None = None
     retry_after_s: float | None = None
+    message_limit: int = 0
     retrievals: int = 0
     empty_retrievals: int = 0
-    other_results: int = 0
+    omitted_sentences: int = 0
+    exit_cause: ExitCause | None = None
     decisions: dict[str, Decision | None] = field(default_factory=dict)
     approval_notes: list[str] = field(default_factory=list)
+
+    @property
+    def language(self) -> str:
+        """The language that the service's own sentences are in: that of the message, else that of the person's last
+        message before it, else English."""
+        earlier = (m.content for m in reversed(self.history) if m.role is MessageRole.USER)
+        return language_of(self.text, parse_marker(next(earlier, "")).text)
 
     def note_decision(self, call_id: str, tool: ItemRef, decision: Decision | None) -> None:
         """Notes a person's decision on a call. Where there are several, the first one counts."""
@@ -206,7 +221,8 @@ class TurnMemory:
 @dataclass(frozen=True, slots=True)
 class TurnScope:
     """The runtime context of LangGraph: what the nodes of one turn work with. `suspend` returns the JSON from which a
-    turn that waits for a person can be resumed."""
+    turn that waits for a person can be resumed. `asked_by` names who asks: the user, else the session, else the turn.
+    `is_raw` says that text goes out before it has been checked."""
 
     emit: Emit
     model: NamedChatModel
@@ -220,8 +236,18 @@ class TurnScope:
     clock: TurnClock
     approvals: ToolApprovals
     suspend: Callable[[AgentState], Awaitable[str]]
+    asked_by: str = ""
     spans: Spans = NO_SPANS
+    is_raw: bool = False
 
     @property
     def time_left_s(self) -> float:
         return self.clock.left_s
+
+    def answer_check(self, *, is_last_try: bool) -> AnswerCheck:
+        """The check of a reply of the model."""
+        memory, context = self.memory, self.memory.matter_context
+        on_view = None
+        if context is not None and context.document_id:
+            on_view = DocumentOnView(context.document_id, context.document_name)
+        return AnswerCheck(self.sources, memory.text, memory.language, on_view, is_last_try=is_last_try)

@@ -2,6 +2,7 @@
 
 A call is recorded when it begins, so that a turn which is cut short has its record, too."""
 
+import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,10 +12,11 @@ from langchain_core.messages import AIMessage
 from pydantic import ValidationError
 
 from proviso_service.context.model import ItemRef, ItemType
+from proviso_service.errors import FailureCause
 from proviso_service.tools.base import ExternalTool, Tool, ToolArgs, item_of
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import to_json
-from proviso_service.turns import Decision, ToolCallRecord, TurnConfig
+from proviso_service.turns import CALL_UNFINISHED, Decision, ToolCallRecord, TurnConfig
 from proviso_service.value_faults import words_for
 
 MAX_ARGUMENT_CHARS = 128 * 1024
@@ -105,15 +107,21 @@ def output_json(data: dict[str, Any], max_bytes: int) -> str:
     return text if len(text) <= max_bytes and len(text.encode("utf-8", "surrogatepass")) <= max_bytes else ""
 
 
+def result_data(text: str) -> dict[str, Any]:
+    """The typed result that a tool's message holds; empty where it is not JSON, or was cut."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
 def too_long(arguments: dict[str, Any]) -> bool:
     return len(to_json(arguments)) > MAX_ARGUMENT_CHARS
 
 
 MAX_INPUT_CHARS = 4_000
 MAX_ERROR_CHARS = 1_000
-
-UNFINISHED = "The turn ended before the call did."
-"""The error of a call that was still running when the turn ended."""
 
 TOOL_CHANGED = "The tool changed while the call waited for a decision, so it was not called."
 """The error of a call that was not made because its tool changed meanwhile, whether the call had been approved or had
@@ -130,18 +138,25 @@ def started_record(call: ValidCall, decision: Decision | None) -> ToolCallRecord
         input_json=call.input_json[:MAX_INPUT_CHARS],
         start_time=datetime.now(UTC),
         duration_s=0.0,
-        error=UNFINISHED,
+        error=CALL_UNFINISHED,
+        cause=FailureCause.CANCELLED,
         decision=decision,
     )
 
 
 def record_end(
-    records: list[ToolCallRecord], call_id: str, *, error: str, duration_s: float, from_cache: bool = False
+    records: list[ToolCallRecord],
+    call_id: str,
+    *,
+    error: str,
+    cause: FailureCause | None,
+    duration_s: float,
+    from_cache: bool = False,
 ) -> None:
     """Completes the record of a call that has ended. Ids of calls are unique within a turn."""
     index = next(index for index, record in enumerate(records) if record.call_id == call_id)
     records[index] = replace(
-        records[index], error=error[:MAX_ERROR_CHARS], duration_s=duration_s, from_cache=from_cache
+        records[index], error=error[:MAX_ERROR_CHARS], cause=cause, duration_s=duration_s, from_cache=from_cache
     )
 
 
@@ -150,7 +165,7 @@ def finished_records(records: Iterable[ToolCallRecord]) -> tuple[ToolCallRecord,
     now = datetime.now(UTC)
     return tuple(
         replace(record, duration_s=max(0.0, (now - record.start_time).total_seconds()))
-        if record.error == UNFINISHED
+        if record.error == CALL_UNFINISHED
         else record
         for record in records
     )

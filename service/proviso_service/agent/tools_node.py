@@ -11,11 +11,18 @@ import structlog
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langgraph.runtime import Runtime
 
-from proviso_service.agent.approvals import ASK_ANEW, GO_ON_WITHOUT, refused_calls, why_not_made
+from proviso_service.agent.approvals import (
+    ASK_ANEW,
+    GO_ON_WITHOUT,
+    MAX_REFUSALS,
+    NOT_ASKED_AGAIN,
+    refused_calls,
+    why_not_made,
+)
 from proviso_service.agent.failures import may_retry, retry_after_s
-from proviso_service.agent.matter_context import ASK_FOR_MATTER
 from proviso_service.agent.payload import TOOL_LIMIT_REACHED, ServiceNote, trim_messages
-from proviso_service.agent.state import AgentState, TurnScope
+from proviso_service.agent.sentences import ASK_FOR_MATTER
+from proviso_service.agent.state import AgentState, TurnMemory, TurnScope
 from proviso_service.agent.tool_calls import (
     TOOL_CHANGED,
     InvalidCall,
@@ -25,12 +32,13 @@ from proviso_service.agent.tool_calls import (
     record_end,
     started_record,
 )
-from proviso_service.errors import ProvisoError
+from proviso_service.context.model import OWN_SERVER
+from proviso_service.errors import FailureCause, ProvisoError
 from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import FROM_CACHE
 from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, server_of
 from proviso_service.tools.rendering import to_json
-from proviso_service.turns import ContextProblem, ExitReason, ToolEnd, ToolStart
+from proviso_service.turns import ContextProblem, Decision, ExitReason, ToolEnd, ToolStart, in_language
 
 _log = structlog.get_logger(__name__)
 
@@ -41,11 +49,12 @@ Update = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What the execution of a tool came to: a result, or an error in words, with a hint on how to go on where there is
-    one."""
+    """What the execution of a tool came to: a result, or an error in words and its cause, with a hint on how to go on
+    where there is one."""
 
     result: ToolResult | None
     error: str
+    cause: FailureCause | None
     hint: str
     duration_s: float
     from_cache: bool
@@ -112,22 +121,27 @@ class ToolsNode:
 
     async def _execute(self, call: ValidCall, scope: TurnScope) -> ToolOutcome:
         started = time.monotonic()
-        result, error, hint, from_cache = None, "", "", False
+        result, error, cause, hint, from_cache = None, "", None, "", False
         try:
             with scope.spans.tool(call.tool.name, call.call_id) as span:
                 result, from_cache = await self._retrieve(call, scope)
                 if from_cache:
                     span.set_attribute(FROM_CACHE, from_cache)
         except ProvisoError as problem:
-            error, hint = problem.message, problem.hint
+            error, cause, hint = problem.message, problem.cause, problem.hint
         except Exception as problem:
             _log.exception("tool_failed", tool=call.tool.name, exc_info=problem)
-            error = _FAILED
+            error, cause = _FAILED, FailureCause.FAILED
         duration_s = time.monotonic() - started
         record_end(
-            scope.memory.tool_call_records, call.call_id, error=error, duration_s=duration_s, from_cache=from_cache
+            scope.memory.tool_call_records,
+            call.call_id,
+            error=error,
+            cause=cause,
+            duration_s=duration_s,
+            from_cache=from_cache,
         )
-        return ToolOutcome(result, error, hint, duration_s, from_cache)
+        return ToolOutcome(result, error, cause, hint, duration_s, from_cache)
 
     async def _retrieve(self, call: ValidCall, scope: TurnScope) -> tuple[ToolResult, bool]:
         """The result of a call, and whether it came from the cache. Only retrieval tools use the cache."""
@@ -151,7 +165,8 @@ class ToolsNode:
 async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> dict[str, ToolMessage]:
     """Asks persons about the calls that need an approval, and returns the answers to those that were not approved, by
     call id."""
-    verdict = await scope.approvals.decide(calls, lambda: scope.suspend(state))
+    before = _refused_before(calls, scope.memory)
+    verdict = await scope.approvals.decide(calls, lambda: scope.suspend(state), before)
     decisions, refused = verdict.decisions, refused_calls(verdict.decisions)
     for call in calls:
         if call.call_id in decisions:
@@ -160,18 +175,38 @@ async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentSta
     for call in calls:
         if call.call_id in refused:
             answers[call.call_id] = _refused_answer(call, why_not_made(decisions[call.call_id]), GO_ON_WITHOUT, scope)
+        elif call.call_id in verdict.repeated:
+            scope.memory.decisions[call.call_id] = before[call.call_id]
+            answers[call.call_id] = _refused_answer(call, NOT_ASKED_AGAIN, GO_ON_WITHOUT, scope)
         elif call.call_id in verdict.changed:
             answers[call.call_id] = _refused_answer(call, TOOL_CHANGED, ASK_ANEW, scope)
     return answers
 
 
+def _refused_before(calls: Sequence[ValidCall], memory: TurnMemory) -> dict[str, Decision | None]:
+    """The calls that a person refused before in the turn, with the same arguments or often enough with any, by their
+    ids; and what the person decided then."""
+    ids = refused_calls(memory.decisions)
+    refused = [
+        record for record in memory.tool_call_records if record.call_id in ids and record.error != NOT_ASKED_AGAIN
+    ]
+    found: dict[str, Decision | None] = {}
+    for call in calls:
+        this = started_record(call, None)
+        of_tool = [one for one in refused if (one.tool, one.server_name) == (this.tool, this.server_name)]
+        if of_tool and (len(of_tool) >= MAX_REFUSALS or any(one.input_json == this.input_json for one in of_tool)):
+            found[call.call_id] = of_tool[-1].decision
+    return found
+
+
 def _refused_answer(call: ValidCall, error: str, hint: str, scope: TurnScope) -> ToolMessage:
     output = to_json({"error": error, "hint": hint})
     scope.emit(_start(call))
-    scope.emit(ToolEnd(call.call_id, call.tool.name, output, "", False, error, 0.0))
+    cause = FailureCause.NOT_ALLOWED
+    scope.emit(ToolEnd(call.call_id, call.tool.name, output, "", False, error, 0.0, cause=cause))
     records = scope.memory.tool_call_records
     records.append(started_record(call, scope.memory.decisions.get(call.call_id)))
-    record_end(records, call.call_id, error=error, duration_s=0.0)
+    record_end(records, call.call_id, error=error, cause=cause, duration_s=0.0)
     return ToolMessage(
         output, tool_call_id=call.call_id, name=call.tool.name, status="error", artifact=ServiceNote.NOT_APPROVED
     )
@@ -184,18 +219,26 @@ def _start(call: ValidCall) -> ToolStart:
 def _answer(call: ValidCall, finished: ToolOutcome, scope: TurnScope, budget: int) -> ToolMessage:
     """The message that answers a call that was executed. Emits the event that tells the call's end."""
     if finished.result is None:
+        scope.sources.add_failure(finished.error)
         failure = {"error": finished.error} | ({"hint": finished.hint} if finished.hint else {})
         rendered, typed, is_cut = Rendered(to_json(failure), False), "", False
     else:
-        passages = len(scope.sources)
         rendered = finished.result.render(scope.sources.number, budget)
         typed = output_json(finished.result.data(), scope.limits.output_json_bytes)
         is_cut = rendered.truncated or not typed
+        tool = item_of(call.tool)
+        scope.sources.add_result(
+            call_id=call.call_id,
+            tool=tool.name,
+            server_name=tool.server_name,
+            text=rendered.text,
+            data=finished.result.data(),
+            is_own=tool.server_name == OWN_SERVER,
+            asked=call.input_json,
+        )
         if call.tool.is_retrieval:
             scope.memory.retrievals += 1
             scope.memory.empty_retrievals += not finished.result.found
-        elif len(scope.sources) == passages:
-            scope.memory.other_results += 1
     scope.emit(
         ToolEnd(
             call.call_id,
@@ -206,6 +249,7 @@ def _answer(call: ValidCall, finished: ToolOutcome, scope: TurnScope, budget: in
             finished.error,
             finished.duration_s,
             finished.from_cache,
+            finished.cause,
         )
     )
     status = "error" if finished.error else "success"
@@ -240,5 +284,5 @@ def _limit_answer(call: ValidCall) -> ToolMessage:
 
 def _ask_for_matter(scope: TurnScope) -> Update:
     scope.memory.context_problem = ContextProblem.MATTER_REQUIRED
-    scope.memory.answer = ASK_FOR_MATTER
+    scope.memory.answer = in_language(ASK_FOR_MATTER, scope.memory.language)
     return {"exit_reason": ExitReason.COMPLETED}

@@ -1,10 +1,11 @@
 """Finds the clauses of given types: every passage of every document is judged by every type."""
 
 import asyncio
+import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from proviso_service.analysis.scores import ScoreStore
 from proviso_service.errors import FieldViolation, InvalidRequest
 from proviso_service.iql import IqlSyntaxError, Statement, Template, TemplateCatalog, parse
 from proviso_service.matters import MatterStore, chunk_id, uuid_of, uuids_of
+from proviso_service.paging import offset_in
 from proviso_service.reading import Chunk
 
 _DEFAULTS = {
@@ -121,24 +123,27 @@ _Numbers = NDArray[np.intp]
 class ClassifyQuery:
     """Which clauses to find. Empty `clause_types` mean the default types, and empty `document_ids` the whole matter. A
     clause scores above `min_confidence`; None means the least score of a match in the settings. At most `max_clauses`
-    are returned, the best of each type."""
+    are returned, the best of each type; `page_token` asks for the best of those that a page before left out."""
 
     matter_id: str
     clause_types: Sequence[str] = ()
     document_ids: Sequence[str] = ()
     min_confidence: float | None = None
     max_clauses: int = DEFAULT_MAX_CLAUSES
+    page_token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A passage that is of a type; a passage of several types is one clause of each."""
+    """A passage that is of a type; a passage of several types is one clause of each. `rank` is its place among all
+    clauses found, counted from 0 in the order in which pages take them."""
 
     clause_type: str
     confidence: float
     document_id: str
     filename: str
     chunk: Chunk
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +157,19 @@ class TypeCount:
 
 @dataclass(frozen=True, slots=True)
 class ClassifyOutcome:
-    """The clauses found, by document and position. `counts`, in the order of the request, are of all clauses that were
-    found. `failed` are the documents that were not analysed, each with its error."""
+    """The clauses of a page, by document and position; `end` is the rank of the first clause after them. `scope` is
+    what page tokens hold for. `counts`, in the order of the request, are of all clauses that were found;
+    `documents_found` are the ids of the documents of all of them. `failed` are the documents that were not analysed,
+    each with its error."""
 
     query: ClassifyQuery
     model: str
     clauses: tuple[Clause, ...]
     counts: tuple[TypeCount, ...]
     failed: tuple[TargetDocument, ...]
+    documents_found: frozenset[str] = frozenset()
+    scope: tuple[str, ...] = ()
+    end: int = 0
 
     @property
     def total_found(self) -> int:
@@ -168,21 +178,27 @@ class ClassifyOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ClauseHits:
-    """Passages of types, as arrays of one length: which document, which of its passages, which type, and how surely."""
+    """Passages of types, as arrays of one length: which document, which of its passages, which type, and how surely.
+    Those of a page have their ranks, too."""
 
     documents: _Numbers
     ordinals: _Numbers
     types: _Numbers
     scores: NDArray[np.float32]
+    ranks: _Numbers = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
-    def best(self, most: int) -> "ClauseHits":
-        """Returns at most so many, chosen in the order of `by_turns` and sorted by document, position and type."""
-        of_kinds = [self._surest(kind, most) for kind in np.unique(self.types)]
+    def best(self, most: int, first: int = 0) -> "ClauseHits":
+        """Returns at most so many after the `first` ones, chosen in the order of `by_turns` and sorted by document,
+        position and type."""
+        of_kinds = [self._surest(kind, first + most) for kind in np.unique(self.types)]
         turns = _joined([np.arange(len(of_kind)) for of_kind in of_kinds])
         surest = _joined(of_kinds)
-        kept = surest[np.lexsort((surest, -self.scores[surest], turns))[:most]]
-        order = kept[np.lexsort((self.types[kept], self.ordinals[kept], self.documents[kept]))]
-        return ClauseHits(self.documents[order], self.ordinals[order], self.types[order], self.scores[order])
+        kept = surest[np.lexsort((surest, -self.scores[surest], turns))[first : first + most]]
+        places = np.lexsort((self.types[kept], self.ordinals[kept], self.documents[kept]))
+        order = kept[places]
+        return ClauseHits(
+            self.documents[order], self.ordinals[order], self.types[order], self.scores[order], first + places
+        )
 
     def _surest(self, kind: int, most: int) -> _Numbers:
         """Returns where the best hits of a type stand, the surest first, and of equal ones the first."""
@@ -235,12 +251,19 @@ class Classification:
         scored = await self._documents.all(ScoringJob(tenant, tuple(dict.fromkeys(statements.values())), targets))
         least = self._min_confidence if query.min_confidence is None else query.min_confidence
         hits = await _hits(scored, tuple(statements.values()), least)
+        analysed = [one.target.document_id for one in scored if not one.error]
+        asked = json.dumps([matter_id, list(document_ids), statements, least])
+        scope = ("classify", self._documents.model_id, asked, *analysed)
+        page = hits.best(query.max_clauses, offset_in(query.page_token, scope))
         return ClassifyOutcome(
             query=query,
             model=self._documents.model_id,
-            clauses=await self._clauses(tenant, targets, tuple(statements), hits.best(query.max_clauses)),
+            clauses=await self._clauses(tenant, targets, tuple(statements), page),
             counts=tuple(_counts(hits, tuple(statements))),
-            failed=tuple(replace(one.target, error=one.error) for one in scored if one.error),
+            failed=tuple(replace(one.target, error=one.error, cause=one.cause) for one in scored if one.error),
+            documents_found=frozenset(targets[index].document_id for index in np.unique(hits.documents).tolist()),
+            scope=scope,
+            end=int(page.ranks.max(initial=-1)) + 1,
         )
 
     async def _clauses(
@@ -248,15 +271,16 @@ class Classification:
     ) -> tuple[Clause, ...]:
         """Returns the clauses with their passages; a document that was deleted meanwhile has none."""
         found = [
-            (targets[document], chunk_id(targets[document].document_id, ordinal), names[kind], score)
-            for document, ordinal, kind, score in zip(
-                hits.documents.tolist(), hits.ordinals.tolist(), hits.types.tolist(), hits.scores.tolist(), strict=True
+            (targets[document], chunk_id(targets[document].document_id, ordinal), names[kind], score, rank)
+            for document, ordinal, kind, score, rank in zip(
+                *(part.tolist() for part in (hits.documents, hits.ordinals, hits.types, hits.scores, hits.ranks)),
+                strict=True,
             )
         ]
-        chunks = await self._scores.matched_chunks(tenant, list(dict.fromkeys(key for _, key, _, _ in found)))
+        chunks = await self._scores.matched_chunks(tenant, list(dict.fromkeys(key for _, key, _, _, _ in found)))
         return tuple(
-            Clause(name, score, target.document_id, target.filename, chunks[key])
-            for target, key, name, score in found
+            Clause(name, score, target.document_id, target.filename, chunks[key], rank)
+            for target, key, name, score, rank in found
             if key in chunks
         )
 

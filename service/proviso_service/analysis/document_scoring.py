@@ -11,21 +11,20 @@ import structlog
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
-from proviso_service.errors import DocumentNotFound, ModelApiUnavailable, NoReadyDocuments, ProvisoError
-from proviso_service.matters import Document, DocumentStatus, MatterStore, why_not_ready
-
-NO_SUCH_DOCUMENT = "There is no such document in this matter"
+from proviso_service.errors import DocumentNotFound, FailureCause, ModelApiUnavailable, NoReadyDocuments, ProvisoError
+from proviso_service.matters import NO_SUCH_DOCUMENT, Document, DocumentStatus, MatterStore, cause_of, why_not_ready
 
 
 @dataclass(frozen=True, slots=True)
 class TargetDocument:
-    """One of the documents asked about, with its `index` among them. `error` says why it cannot be read; `document` is
-    None only when there is one."""
+    """One of the documents asked about, with its `index` among them. `error` says why it cannot be read, `cause` says
+    it for programs; `document` is None only when there is one."""
 
     index: int
     document_id: str
     document: Document | None
     error: str = ""
+    cause: FailureCause | None = None
 
     @property
     def filename(self) -> str:
@@ -35,26 +34,30 @@ class TargetDocument:
 async def find_targets(
     store: MatterStore, tenant: str, matter_id: str, document_ids: Sequence[str]
 ) -> tuple[TargetDocument, ...]:
-    """Returns the documents asked for, in their order, or all of the matter in the order of upload. Raises
-    MatterNotFound, and NoReadyDocuments where the matter has none."""
+    """Returns the documents asked for, in their order and each with its own error, or all of the matter in the order of
+    upload. Raises MatterNotFound, and NoReadyDocuments where all of the matter is asked about and none of it is
+    READY."""
     await store.get_matter(tenant, matter_id)
     documents = await store.all_documents(tenant, matter_id)
-    if not any(document.status is DocumentStatus.READY for document in documents):
-        raise NoReadyDocuments
+    if not document_ids:
+        check_ready(documents)
     return tuple(_targets(documents, document_ids))
+
+
+def check_ready(documents: Sequence[Document]) -> None:
+    """Raises NoReadyDocuments unless one of the documents is READY."""
+    if not any(document.status is DocumentStatus.READY for document in documents):
+        failed = sum(document.status is DocumentStatus.FAILED for document in documents)
+        raise NoReadyDocuments(len(documents) - failed, failed)
 
 
 def _targets(documents: Sequence[Document], document_ids: Sequence[str]) -> Iterator[TargetDocument]:
     by_id = {document.document_id: document for document in documents}
     for index, document_id in enumerate(document_ids or by_id):
         document = by_id.get(document_id)
-        yield TargetDocument(index, document_id, document, _error(document))
-
-
-def _error(document: Document | None) -> str:
-    if document is None:
-        return NO_SUCH_DOCUMENT
-    return "" if document.status is DocumentStatus.READY else why_not_ready(document)
+        is_ready = document is not None and document.status is DocumentStatus.READY
+        error, cause = ("", None) if is_ready else (why_not_ready(document), cause_of(document))
+        yield TargetDocument(index, document_id, document, error, cause)
 
 
 _log = structlog.get_logger(__name__)
@@ -83,11 +86,13 @@ class ScoringJob:
 
 @dataclass(frozen=True, slots=True)
 class ScoredDocument:
-    """A document's scores for every statement of a job; an `error` says why there are none."""
+    """A document's scores for every statement of a job; an `error` says why there are none, `cause` says it for
+    programs."""
 
     target: TargetDocument
     scores: ScoresByStatement
     error: str = ""
+    cause: FailureCause | None = None
 
 
 class DocumentScoring:
@@ -154,7 +159,7 @@ class DocumentScoring:
         await asyncio.sleep(0)  # Other work on the event loop gets its turn between the steps of a large matter.
         documents = [target.document for target in targets if target.document and not target.error]
         known = await self._scorer.known(job.tenant, documents, job.statements)
-        unable = [ScoredDocument(target, {}, target.error) for target in targets if target.error]
+        unable = [ScoredDocument(target, {}, target.error, target.cause) for target in targets if target.error]
         scored = [ScoredDocument(t, known[t.document_id]) for t in targets if t.document_id in known]
         return unable + scored
 
@@ -200,22 +205,24 @@ class DocumentScoring:
             if len(batch) > 1 and not isinstance(error, ModelApiUnavailable):
                 alone = [await self._scored(job, (one,), failures, look_elsewhere=look_elsewhere) for one in batch]
                 return [one for some in alone for one in some]
-            return [ScoredDocument(target, {}, self._reason(target, error, failures)) for target, _ in batch]
+            return [ScoredDocument(target, {}, *self._reason(target, error, failures)) for target, _ in batch]
 
-    def _reason(self, target: TargetDocument, error: Exception, failures: list[ProvisoError]) -> str:
-        """Returns why a document was not scored, as a caller may be told it."""
+    def _reason(
+        self, target: TargetDocument, error: Exception, failures: list[ProvisoError]
+    ) -> tuple[str, FailureCause]:
+        """Returns why a document was not scored, as a caller may be told it, and the same for programs."""
         if isinstance(error, DocumentNotFound):
-            return NO_SUCH_DOCUMENT
+            return NO_SUCH_DOCUMENT, error.cause
         if isinstance(error, ProvisoError):
             failures.append(error)
-            return error.message
+            return error.message, error.cause
         _log.error("document_not_scored", document_id=target.document_id, exc_info=error)
-        return FAILED
+        return FAILED, FailureCause.FAILED
 
     def _late(self, target: TargetDocument) -> ScoredDocument:
         limit = f"{self._time_limit_s:g} s"
         error = f"This document was not analysed within the time limit of {limit}; ask again to go on"
-        return ScoredDocument(target, {}, error)
+        return ScoredDocument(target, {}, error, FailureCause.TIMED_OUT)
 
 
 def _batches(targets: Iterable[tuple[TargetDocument, Document]], most: int) -> Iterator[Batch]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from proviso_service.analysis.document_scoring import ScoredDocument, ScoringJob, TargetDocument
 from proviso_service.analysis.model import (
-    UNEXPLAINED,
     DocumentResult,
     Explanation,
     IqlConfig,
@@ -19,11 +18,10 @@ from proviso_service.analysis.model import (
     StatementScore,
 )
 from proviso_service.analysis.scores import ScoresByStatement, ScoreStore
-from proviso_service.errors import FieldViolation, InvalidIql, InvalidRequest
+from proviso_service.errors import FailureCause, InvalidRequest
 from proviso_service.iql import (
     ComparisonMode,
     Expression,
-    IqlSyntaxError,
     Scores,
     TemplateCatalog,
     evaluate,
@@ -40,7 +38,8 @@ KANON_MINI = "kanon-universal-classifier-mini"
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """A query that was read, with everything that its evaluation needs."""
+    """A query that was read, with everything that its evaluation needs. Its page begins with the match `first_match` of
+    each document, best first, and with the document `first_document`, both counted from 0."""
 
     tenant: str
     query: IqlQuery
@@ -50,7 +49,16 @@ class QueryPlan:
     comparison: ComparisonMode
     model: str
     warnings: tuple[str, ...]
-    targets: tuple[TargetDocument, ...]
+    targets: tuple[TargetDocument, ...] = ()
+    first_match: int = 0
+    first_document: int = 0
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """What the results and their order depend on, beside the documents themselves."""
+        query = self.query
+        asked = (query.matter_id, query.query, *query.document_ids)
+        return ("iql", self.model, str(self.min_score), self.comparison.value, *asked)
 
     @property
     def job(self) -> ScoringJob:
@@ -59,7 +67,7 @@ class QueryPlan:
     @property
     def summary(self) -> IqlSummary:
         """The summary before the first document is done."""
-        return IqlSummary(self.query.query, self.model, self.warnings, len(self.targets))
+        return IqlSummary(self.query.query, self.model, self.warnings, len(self.targets), scope=self.scope)
 
 
 class Planner:
@@ -74,8 +82,8 @@ class Planner:
         """Parses a query. Raises IqlSyntaxError."""
         return parse(query, self.templates)
 
-    def plan(self, tenant: str, query: IqlQuery, tree: Expression, targets: Sequence[TargetDocument]) -> QueryPlan:
-        """Makes a plan. Raises InvalidRequest for a model that is not offered."""
+    def plan(self, tenant: str, query: IqlQuery, tree: Expression) -> QueryPlan:
+        """Makes a plan without its documents. Raises InvalidRequest for a model that is not offered."""
         return QueryPlan(
             tenant=tenant,
             query=query,
@@ -85,7 +93,6 @@ class Planner:
             comparison=query.comparison or ComparisonMode(self._settings.comparison),
             model=self._model_id,
             warnings=tuple(self._warnings(query.model)),
-            targets=tuple(targets),
         )
 
     def _warnings(self, model: str) -> Iterator[str]:
@@ -94,16 +101,6 @@ class Planner:
         elif model not in ("", KANON, self._model_id):
             known = ", ".join(dict.fromkeys((KANON, KANON_MINI, self._model_id)))
             raise InvalidRequest.of("model", f"must be one of {known}")
-
-
-def invalid_iql(error: IqlSyntaxError) -> InvalidIql:
-    """Returns the error that tells a caller every fault of a query and the place of the first."""
-    violations = [
-        FieldViolation("query", f"At character {problem.span.start + 1}, {problem.message}")
-        for problem in error.problems
-    ]
-    first = error.problems[0].span
-    return InvalidIql(error.details, violations, first.start, first.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +113,13 @@ class EvaluatedDocument:
     matched: NDArray[np.intp]
     statement_scores: ScoresByStatement
     error: str = ""
+    cause: FailureCause | None = None
 
-    def shown(self, most: int) -> list[int]:
-        """Returns the ordinals of the best matches, by position; of equal ones the first are taken."""
-        if len(self.matched) > most:
-            best = np.argsort(-self.combined[self.matched], kind="stable")[:most]
+    def shown(self, first: int, most: int) -> list[int]:
+        """Returns the ordinals of the best matches after the `first` ones, by position; of equal ones the first in the
+        text counts as the better."""
+        if first or len(self.matched) > most:
+            best = np.argsort(-self.combined[self.matched], kind="stable")[first : first + most]
             return list(map(int, np.sort(self.matched[best])))
         return list(map(int, self.matched))
 
@@ -145,7 +144,8 @@ def _evaluated(plan: QueryPlan, scored: Sequence[ScoredDocument]) -> Iterator[Ev
 
 
 def _failed(document: ScoredDocument) -> EvaluatedDocument:
-    return EvaluatedDocument(document.target, np.empty(0, np.float32), np.empty(0, np.intp), {}, document.error)
+    nothing = np.empty(0, np.float32), np.empty(0, np.intp)
+    return EvaluatedDocument(document.target, *nothing, {}, document.error, document.cause)
 
 
 def fair_shares(done: Sequence[EvaluatedDocument], query: IqlQuery) -> list[int]:
@@ -166,7 +166,7 @@ async def results_of(
     store: ScoreStore, plan: QueryPlan, done: Sequence[EvaluatedDocument], max_matches: Sequence[int]
 ) -> list[DocumentResult]:
     """Returns the results with the texts of at most so many matches of each document."""
-    shown = [one.shown(most) for one, most in zip(done, max_matches, strict=True)]
+    shown = [one.shown(plan.first_match, most) for one, most in zip(done, max_matches, strict=True)]
     ids = [
         chunk_id(one.target.document_id, ordinal)
         for one, ordinals in zip(done, shown, strict=True)
@@ -180,6 +180,7 @@ def _result(
     plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[int], texts: Mapping[str, Chunk]
 ) -> DocumentResult:
     target = one.target
+    explained = plan.query.explain and len(one.combined) > 0
     return DocumentResult(
         index=target.index,
         document_id=target.document_id,
@@ -188,8 +189,11 @@ def _result(
         matches=tuple(_matches(plan, one, ordinals, texts)),
         match_count=len(one.matched),
         score_sum=float(one.combined[one.matched].sum(dtype=np.float64)),
-        explanation=_of_document(plan, one) if plan.query.explain and len(one.combined) else UNEXPLAINED,
+        statement_scores=_maxima(one) if explained else (),
+        explanation=_explanations(plan, one, [int(one.combined.argmax())])[0] if explained else None,
         error=one.error,
+        cause=one.cause,
+        first=plan.first_match,
     )
 
 
@@ -198,7 +202,7 @@ def _matches(
 ) -> Iterator[IqlMatch]:
     """Yields the matches with their texts; a document that was deleted meanwhile has none."""
     explained = plan.query.explain and not one.error
-    explanations = _explanations(plan, one, ordinals) if explained else [UNEXPLAINED] * len(ordinals)
+    explanations = _explanations(plan, one, ordinals) if explained else [None] * len(ordinals)
     for ordinal, explanation in zip(ordinals, explanations, strict=True):
         if chunk := texts.get(chunk_id(one.target.document_id, ordinal)):
             yield IqlMatch(chunk, float(one.combined[ordinal]), explanation)
@@ -208,16 +212,8 @@ def _explanations(plan: QueryPlan, one: EvaluatedDocument, ordinals: Sequence[in
     """Returns the explanations of the chunks with these ordinals."""
     scores = {statement: values[list(ordinals)] for statement, values in one.statement_scores.items()}
     by_node = node_scores(plan.tree, scores, plan.comparison)
-    return [
-        Explanation(
-            tuple(StatementScore(statement, float(values[at])) for statement, values in scores.items()),
-            tuple(float(values[at]) for values in by_node),
-        )
-        for at in range(len(ordinals))
-    ]
+    return [Explanation(plan.tree, tuple(float(values[at]) for values in by_node)) for at in range(len(ordinals))]
 
 
-def _of_document(plan: QueryPlan, one: EvaluatedDocument) -> Explanation:
-    maxima = tuple(StatementScore(s, float(values.max())) for s, values in one.statement_scores.items())
-    (best,) = _explanations(plan, one, [int(one.combined.argmax())])
-    return Explanation(maxima, best.nodes)
+def _maxima(one: EvaluatedDocument) -> tuple[StatementScore, ...]:
+    return tuple(StatementScore(s, float(values.max())) for s, values in one.statement_scores.items())

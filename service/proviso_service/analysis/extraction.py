@@ -1,8 +1,8 @@
 """Answers a question with a span of the documents' text."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters import (
     MatterStore,
+    Outline,
     Retriever,
     SearchHit,
     SearchOutcome,
@@ -20,6 +21,7 @@ from proviso_service.matters import (
     uuids_of,
 )
 from proviso_service.models import AnswerExtractor, AnswerSpan, ModelPassage
+from proviso_service.reading import Chunk, Span
 from proviso_service.settings import Fraction, Seconds, Section
 
 DEFAULT_MAX_ALTERNATIVES = 3
@@ -87,7 +89,7 @@ class CitedAnswer:
 class ExtractOutcome:
     """What was found. `answer` is None where nothing is sure enough; `alternatives` are other answers, best first.
     `failed` are the documents that could not be read, each with its error. `rerank_failed` says that passages were
-    chosen without the reranker, because it failed."""
+    chosen without the reranker, because it failed. `outlines` are those of the documents that hold the answers."""
 
     query: ExtractQuery
     model: str
@@ -95,6 +97,15 @@ class ExtractOutcome:
     alternatives: tuple[CitedAnswer, ...]
     failed: tuple[TargetDocument, ...]
     rerank_failed: bool = False
+    outlines: Mapping[str, Outline] = field(default_factory=dict)
+
+    def passage(self, citation: AnswerCitation) -> Chunk:
+        """Returns the passage of a citation, on the page and in the clause in which the answer stands."""
+        chunk = citation.stored.chunk
+        outline = self.outlines.get(citation.stored.document_id)
+        if outline is None or not outline.places_within(Span(chunk.start, citation.start + 1)):
+            return chunk
+        return replace(chunk, page=outline.page_at(citation.start), section_path=outline.path_at(citation.start))
 
 
 class Extraction:
@@ -145,15 +156,21 @@ class Extraction:
         answers = _answers(hits, found)
         least = self._settings.min_confidence if query.min_confidence is None else query.min_confidence
         is_found = bool(answers) and answers[0].confidence >= least
-        others = answers[1:] if is_found else answers
+        answer = answers[0] if is_found else None
+        alternatives = answers[is_found:][: query.max_alternatives]
         return ExtractOutcome(
             query=query,
             model=self._extractor.model_id,
-            answer=answers[0] if is_found else None,
-            alternatives=tuple(others[: query.max_alternatives]),
+            answer=answer,
+            alternatives=tuple(alternatives),
             failed=tuple(target for target in targets if target.error),
             rerank_failed=search is not None and search.rerank_failed,
+            outlines=await self._outlines(tenant, [answer, *alternatives] if answer else alternatives),
         )
+
+    async def _outlines(self, tenant: str, answers: Iterable[CitedAnswer]) -> Mapping[str, Outline]:
+        found = {citation.stored.document_id for answer in answers for citation in answer.citations}
+        return await self._store.outlines(tenant, sorted(found))
 
     async def _passages(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]

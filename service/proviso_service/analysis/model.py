@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from proviso_service.iql import ComparisonMode, Expression, Problem
+from proviso_service.errors import FailureCause, FieldViolation, InvalidRequest
+from proviso_service.iql import ComparisonMode, Expression, IqlSyntaxError, Problem
 from proviso_service.reading import Chunk
 from proviso_service.settings import Fraction, IqlSettings, Seconds
 
@@ -34,8 +35,8 @@ DEFAULT_MAX_MATCHES_IN_ALL = 3_000
 class IqlQuery:
     """A query to a matter. Empty `document_ids` mean all of its documents. An empty `model`, and None for `min_score`
     and `comparison`, mean the values of the settings. At most `max_matches` of a document are returned, and fewer of
-    each where there would be more than `max_matches_in_all`. With `explain`, results carry the scores of each statement
-    and of each node of the query's tree."""
+    each where there would be more than `max_matches_in_all`. `page_token` asks for what a page before left out. With
+    `explain`, results carry the scores of each statement and of each node of the query's tree."""
 
     matter_id: str
     query: str
@@ -45,6 +46,7 @@ class IqlQuery:
     comparison: ComparisonMode | None = None
     max_matches: int = DEFAULT_MAX_MATCHES
     max_matches_in_all: int = DEFAULT_MAX_MATCHES_IN_ALL
+    page_token: str = ""
     explain: bool = False
 
 
@@ -58,13 +60,10 @@ class StatementScore:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """How a score came about: the score of each statement, and of each node of the query's tree in pre-order."""
+    """How a score came about: the query's tree, and the score of each of its nodes in pre-order."""
 
-    statements: tuple[StatementScore, ...] = ()
-    nodes: tuple[float, ...] = ()
-
-
-UNEXPLAINED = Explanation()
+    tree: Expression
+    nodes: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +72,28 @@ class IqlMatch:
 
     chunk: Chunk
     score: float
-    explanation: Explanation = UNEXPLAINED
+    explanation: Explanation | None = None
+
+
+class InvalidIql(InvalidRequest):
+    """A query that cannot be read. The message names every fault in one line; `problems` are the faults, in the order
+    of the query."""
+
+    def __init__(self, error: IqlSyntaxError) -> None:
+        super().__init__(
+            [FieldViolation("query", f"At character {one.span.start + 1}, {one.message}") for one in error.problems]
+        )
+        self.message = f"Invalid IQL query syntax: {error.details}"
+        self.problems = error.problems
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentResult:
     """What a query finds in one document, the `index`-th of those asked about. `score` is the maximum over its chunks;
-    `matches` are the best of all `match_count`, by position; `score_sum` is the sum over all matches. `explanation` has
-    each statement's maximum over the chunks, and the nodes of the chunk with the highest score. A document with an
-    `error` was not analysed."""
+    `matches`, by position, are the best of all `match_count` after the `first` ones; `score_sum` is the sum over all
+    matches. Where the query asks for it, `statement_scores` has each statement's maximum over the chunks, and
+    `explanation` the tree of the chunk with the highest score. A document with an `error` was not
+    analysed; `cause` says why for programs."""
 
     index: int
     document_id: str
@@ -90,17 +102,20 @@ class DocumentResult:
     matches: tuple[IqlMatch, ...] = ()
     match_count: int = 0
     score_sum: float = 0.0
-    explanation: Explanation = UNEXPLAINED
+    statement_scores: tuple[StatementScore, ...] = ()
+    explanation: Explanation | None = None
     error: str = ""
+    cause: FailureCause | None = None
+    first: int = 0
 
     @property
     def truncated(self) -> bool:
-        return self.match_count > len(self.matches)
+        return self.match_count > self.first + len(self.matches)
 
 
 @dataclass(frozen=True, slots=True)
 class IqlSummary:
-    """The totals of a query over the documents that are done."""
+    """The totals of a query over the documents that are done. `scope` is what its page tokens hold for."""
 
     query: str
     model: str
@@ -109,6 +124,7 @@ class IqlSummary:
     documents_done: int = 0
     total_matches: int = 0
     score_sum: float = 0.0
+    scope: tuple[str, ...] = ()
 
     @property
     def average_score(self) -> float:
@@ -118,7 +134,8 @@ class IqlSummary:
 
 @dataclass(frozen=True, slots=True)
 class IqlOutcome:
-    """The results of a query, in the order of the request, or else of upload."""
+    """The results of a query on the documents of a page, in the order of the request, or else of upload; the summary
+    counts all documents."""
 
     summary: IqlSummary
     results: tuple[DocumentResult, ...]

@@ -12,12 +12,12 @@ from proviso_service.analysis.evaluation import (
     QueryPlan,
     evaluated,
     fair_shares,
-    invalid_iql,
     results_of,
 )
 from proviso_service.analysis.model import (
     DocumentResult,
     Inspection,
+    InvalidIql,
     IqlConfig,
     IqlOutcome,
     IqlProgress,
@@ -25,8 +25,10 @@ from proviso_service.analysis.model import (
     IqlSummary,
 )
 from proviso_service.analysis.scores import ScoreStore
+from proviso_service.errors import InvalidRequest
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, statements
 from proviso_service.matters import DocumentStatus, MatterStore, uuid_of, uuids_of
+from proviso_service.paging import keyed_offset
 
 DOCUMENTS_AT_ONCE = 64
 """So many documents are evaluated in one step of the event loop."""
@@ -68,13 +70,17 @@ class IqlAnalysis:
         for start in range(0, len(scored), DOCUMENTS_AT_ONCE):
             done += evaluated(plan, scored[start : start + DOCUMENTS_AT_ONCE])
             await asyncio.sleep(0)  # Other work on the event loop gets its turn.
-        results = await results_of(self._scores, plan, done, fair_shares(done, query))
-        return IqlOutcome(_counted(plan.summary, results), tuple(results))
+        before = plan.first_document
+        shares = [*[0] * before, *fair_shares(done[before:], query)]
+        results = await results_of(self._scores, plan, done, shares)
+        return IqlOutcome(_counted(plan.summary, results), tuple(results[before:]))
 
     async def stream(self, tenant: str, query: IqlQuery) -> AsyncGenerator[IqlProgress, None]:
         """Yields each document's result as soon as it is there, then the summary alone. Closing the generator stops the
         work. Raises as `execute` does, except that failures of documents are always in their results."""
         plan = await self._plan(tenant, query)
+        if plan.first_document:
+            raise InvalidRequest.of("page_token", "a stream leaves out no documents")
         summary = plan.summary
         async with aclosing(self._documents.as_done(plan.job)) as runs:
             async for some in runs:
@@ -109,9 +115,14 @@ class IqlAnalysis:
         try:
             tree = self._planner.tree(query.query)
         except IqlSyntaxError as error:
-            raise invalid_iql(error) from error
-        targets = await find_targets(self._store, tenant, query.matter_id, query.document_ids)
-        return self._planner.plan(tenant, query, tree, targets)
+            raise InvalidIql(error) from error
+        plan = self._planner.plan(tenant, query, tree)
+        document_id, first = keyed_offset(query.page_token, plan.scope)
+        asked = [document_id] if document_id else query.document_ids
+        targets = await find_targets(self._store, tenant, query.matter_id, asked)
+        if document_id:
+            return replace(plan, targets=targets, first_match=first)
+        return replace(plan, targets=targets, first_document=first)
 
 
 def _counted(summary: IqlSummary, results: Sequence[DocumentResult]) -> IqlSummary:

@@ -5,26 +5,20 @@ from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from proviso_client.v1 import catalog_pb2 as pb
-from proviso_client.v1 import context_pb2
 from proviso_client.v1.catalog_pb2_grpc import CatalogServiceServicer
 from proviso_service.api.convert.context import catalog_item, tool_server
-from proviso_service.api.convert.values import ITEM_TYPES, fitting_page
+from proviso_service.api.convert.values import ITEM_TYPES, fitting_page, or_none
 from proviso_service.api.request_models import Context, ContextItemRefModel, PagedRequest, RequestModel, known, parse
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.context.model import ItemType
 from proviso_service.paging import PageRequest
 
-_TYPES: dict[int, ItemType | None] = {
-    context_pb2.CONTEXT_ITEM_TYPE_UNSPECIFIED: None,
-    **{number: member for member, number in ITEM_TYPES.items()},
-}
-
 
 class ListContextItemsRequestModel(PagedRequest):
     proto = pb.ListContextItemsRequest
 
-    type: Annotated[ItemType | None, known(_TYPES)]
+    type: Annotated[ItemType | None, known(or_none(ITEM_TYPES))]
 
 
 class GetContextItemRequestModel(RequestModel):
@@ -49,7 +43,9 @@ class CatalogServicer(CatalogServiceServicer):
         async def answer(page: PageRequest) -> pb.ListContextItemsResponse:
             found = catalog.page(asked.type, page)
             return pb.ListContextItemsResponse(
-                items=[catalog_item(item) for item in found.items], next_page_token=found.next_token
+                items=[catalog_item(item) for item in found.items],
+                next_page_token=found.next_token,
+                total_size=found.total_size,
             )
 
         return await fitting_page(asked.page, answer)

@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
     BadRequest,
     ErrorInfo,
+    PreconditionFailure,
     ResourceInfo,
     RetryInfo,
 )
@@ -20,12 +21,15 @@ from google.rpc.status_pb2 import Status  # type: ignore[import-untyped]
 
 from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
+from proviso_service.analysis.model import InvalidIql
+from proviso_service.api.convert.iql import iql_faults
 from proviso_service.api.convert.values import duration
 from proviso_service.errors import FieldViolation, ProvisoError
 
 DOMAIN = "proviso.v1"
 MAX_MESSAGE_BYTES = 1_500
 MAX_VIOLATIONS_BYTES = 2_000
+MAX_FAULTS_BYTES = 2_000
 MAX_TEXT_CHARS = 200
 
 
@@ -38,13 +42,15 @@ class DeadlinePassed(ProvisoError):
 
 STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.InvalidRequest: (grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_REQUEST),
-    errors.InvalidIql: (grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_IQL),
+    InvalidIql: (grpc.StatusCode.INVALID_ARGUMENT, ErrorReason.ERROR_REASON_INVALID_IQL),
     errors.UnsupportedDocument: (
         grpc.StatusCode.INVALID_ARGUMENT,
         ErrorReason.ERROR_REASON_UNSUPPORTED_DOCUMENT,
     ),
     errors.MatterNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_MATTER_NOT_FOUND),
     errors.DocumentNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_DOCUMENT_NOT_FOUND),
+    errors.PageNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_PAGE_NOT_FOUND),
+    errors.SectionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_SECTION_NOT_FOUND),
     errors.SessionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_SESSION_NOT_FOUND),
     errors.ContextItemNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_CONTEXT_ITEM_NOT_FOUND),
     errors.TurnUnknown: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_UNKNOWN),
@@ -52,9 +58,14 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.SessionExists: (grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_SESSION_EXISTS),
     errors.RequestIdReused: (grpc.StatusCode.ALREADY_EXISTS, ErrorReason.ERROR_REASON_REQUEST_ID_REUSED),
     errors.SessionBusy: (grpc.StatusCode.ABORTED, ErrorReason.ERROR_REASON_SESSION_BUSY),
-    errors.DocumentNotReady: (
+    errors.DocumentProcessing: (
         grpc.StatusCode.FAILED_PRECONDITION,
-        ErrorReason.ERROR_REASON_DOCUMENT_NOT_READY,
+        ErrorReason.ERROR_REASON_DOCUMENT_PROCESSING,
+    ),
+    errors.DocumentFailed: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_DOCUMENT_FAILED),
+    errors.DocumentWithoutPages: (
+        grpc.StatusCode.FAILED_PRECONDITION,
+        ErrorReason.ERROR_REASON_DOCUMENT_WITHOUT_PAGES,
     ),
     errors.NoReadyDocuments: (
         grpc.StatusCode.FAILED_PRECONDITION,
@@ -62,6 +73,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     ),
     errors.IndexRebuilding: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_INDEX_REBUILDING),
     errors.NoRequestContext: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_NO_REQUEST_CONTEXT),
+    errors.TurnNotEnded: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_ENDED),
     errors.CatalogInvalid: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_CATALOG_INVALID),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
@@ -80,7 +92,7 @@ def status_of(error: Exception, request_id: str) -> Status:
         return _internal(request_id)
     code, reason = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
     info = _error_info(reason, _metadata(error))
-    return _status(code, error.message, info, *_details(error))
+    return _status(code, error.message, info, *_details(error, info.reason))
 
 
 def is_fault(error: Exception) -> bool:
@@ -111,15 +123,28 @@ def _metadata(error: ProvisoError) -> dict[str, str]:
     match error:
         case errors.SessionBusy():
             return {"turn_id": error.turn_id}
-        case errors.InvalidIql():
-            return {"start": str(error.start), "end": str(error.end)}
+        case errors.NoReadyDocuments():
+            return {"ready": "0", "processing": str(error.processing), "failed": str(error.failed)}
         case errors.ContextItemNotFound():
             return {"near_matches": "\n".join(error.near_matches)} if error.near_matches else {}
     return {}
 
 
-def _details(error: ProvisoError) -> Iterator[Message]:
+def _details(error: ProvisoError, reason: str) -> Iterator[Message]:
+    if isinstance(error, (errors.FailedPrecondition, errors.ModelApiRefused)):
+        yield PreconditionFailure(
+            violations=[
+                {
+                    "type": reason,
+                    "subject": error.subject[:MAX_TEXT_CHARS],
+                    "description": error.message[:MAX_TEXT_CHARS],
+                }
+            ]
+        )
     match error:
+        case InvalidIql():
+            yield _bad_request(error.violations)
+            yield iql_faults(error.problems, MAX_FAULTS_BYTES)
         case errors.InvalidRequest():
             yield _bad_request(error.violations)
         case errors.CatalogInvalid():
@@ -129,6 +154,8 @@ def _details(error: ProvisoError) -> Iterator[Message]:
         case errors.NotFound():
             yield ResourceInfo(resource_type=error.resource, resource_name=error.name[:MAX_TEXT_CHARS])
         case errors.TooBusy() | errors.ModelApiUnavailable() | errors.Unavailable():
+            yield RetryInfo(retry_delay=duration(error.retry_after_s))
+        case errors.DocumentProcessing() | errors.NoReadyDocuments() if error.retry_after_s is not None:
             yield RetryInfo(retry_delay=duration(error.retry_after_s))
 
 

@@ -6,14 +6,16 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer
-from proviso_service.api.convert.matters import document, matter, progress
+from proviso_service.api.convert.matters import content_header, document, document_page, matter, progress
+from proviso_service.api.convert.values import fitting_page
 from proviso_service.api.errors import DeadlinePassed
 from proviso_service.api.request_models import (
     Context,
+    CreatingRequest,
     DocumentId,
     DocumentIds,
     Identify,
@@ -21,12 +23,14 @@ from proviso_service.api.request_models import (
     MatterIdOrDocumentation,
     PagedRequest,
     RequestModel,
-    UserId,
+    UpdatingRequest,
     local_caller,
     parse,
 )
 from proviso_service.errors import InvalidRequest
 from proviso_service.matters import Matters, UploadHeader
+from proviso_service.paging import PageRequest
+from proviso_service.reading import Span
 from proviso_service.value_faults import refusal
 
 UPLOAD_IDLE_S = 60.0
@@ -89,11 +93,29 @@ def _sha256(value: str) -> str:
     return value.lower()
 
 
-class CreateMatterRequestModel(RequestModel):
+class CreateMatterRequestModel(CreatingRequest):
     proto = pb.CreateMatterRequest
 
     name: Annotated[str, Field(min_length=1, max_length=512)]
-    user_id: UserId
+
+
+class MatterValuesModel(RequestModel):
+    """What a request says of a matter; the fields that only the service sets are left out."""
+
+    model_config = ConfigDict(extra="ignore")
+    proto = pb.Matter
+
+    matter_id: MatterId
+    name: Annotated[str, Field(max_length=512)]
+    notes: Annotated[str, Field(max_length=20_000)]
+
+
+class UpdateMatterRequestModel(UpdatingRequest):
+    proto = pb.UpdateMatterRequest
+    thing = "matter"
+    changeable = ("name", "notes")
+
+    matter: MatterValuesModel
 
 
 class GetMatterRequestModel(RequestModel):
@@ -132,6 +154,25 @@ class GetDocumentRequestModel(RequestModel):
     document_id: DocumentId
 
 
+class GetDocumentContentRequestModel(RequestModel):
+    proto = pb.GetDocumentContentRequest
+
+    matter_id: MatterIdOrDocumentation
+    document_id: DocumentId
+    offset: Annotated[int, Field(ge=0)]
+    length: Annotated[int, Field(ge=0)]
+
+
+class GetDocumentPageRequestModel(RequestModel):
+    proto = pb.GetDocumentPageRequest
+
+    matter_id: MatterIdOrDocumentation
+    document_id: DocumentId
+    page: Annotated[int, Field(ge=1, le=1_000_000)]
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=0)]
+
+
 class ListDocumentsRequestModel(PagedRequest):
     proto = pb.ListDocumentsRequest
 
@@ -165,7 +206,8 @@ class MatterServicer(MatterServiceServicer):
     async def CreateMatter(self, request: pb.CreateMatterRequest, context: Context) -> pb.CreateMatterResponse:
         asked = parse(CreateMatterRequestModel, request)
         caller = self._identify(context, asked.user_id)
-        return pb.CreateMatterResponse(matter=matter(await self._matters.create(caller.tenant, asked.name)))
+        made = await self._matters.create(caller.tenant, asked.name, asked.retry_key(caller))
+        return pb.CreateMatterResponse(matter=matter(made))
 
     async def GetMatter(self, request: pb.GetMatterRequest, context: Context) -> pb.GetMatterResponse:
         asked = parse(GetMatterRequestModel, request)
@@ -174,8 +216,22 @@ class MatterServicer(MatterServiceServicer):
 
     async def ListMatters(self, request: pb.ListMattersRequest, context: Context) -> pb.ListMattersResponse:
         asked = parse(ListMattersRequestModel, request)
-        found = await self._matters.list(self._tenant(context), asked.page, asked.name)
-        return pb.ListMattersResponse(matters=[matter(item) for item in found.items], next_page_token=found.next_token)
+        tenant = self._tenant(context)
+
+        async def answer(page: PageRequest) -> pb.ListMattersResponse:
+            found = await self._matters.list(tenant, page, asked.name)
+            return pb.ListMattersResponse(
+                matters=[matter(item) for item in found.items],
+                next_page_token=found.next_token,
+                total_size=found.total_size,
+            )
+
+        return await fitting_page(asked.page, answer)
+
+    async def UpdateMatter(self, request: pb.UpdateMatterRequest, context: Context) -> pb.UpdateMatterResponse:
+        asked = parse(UpdateMatterRequestModel, request)
+        changed = await self._matters.update(self._tenant(context), asked.matter.matter_id, **asked.changes)
+        return pb.UpdateMatterResponse(matter=matter(changed))
 
     async def DeleteMatter(self, request: pb.DeleteMatterRequest, context: Context) -> pb.DeleteMatterResponse:
         asked = parse(DeleteMatterRequestModel, request)
@@ -196,11 +252,32 @@ class MatterServicer(MatterServiceServicer):
         found = await self._matters.get_document(self._tenant(context), asked.matter_id, asked.document_id)
         return pb.GetDocumentResponse(document=document(found))
 
+    async def GetDocumentContent(
+        self, request: pb.GetDocumentContentRequest, context: Context
+    ) -> AsyncIterator[pb.GetDocumentContentResponse]:
+        asked = parse(GetDocumentContentRequestModel, request)
+        content = await self._matters.document_content(
+            self._tenant(context), asked.matter_id, asked.document_id, asked.offset, asked.length
+        )
+        yield content_header(content)
+        async with aclosing(content.pieces) as pieces:
+            async for piece in pieces:
+                yield pb.GetDocumentContentResponse(data=piece)
+
+    async def GetDocumentPage(self, request: pb.GetDocumentPageRequest, context: Context) -> pb.GetDocumentPageResponse:
+        asked = parse(GetDocumentPageRequestModel, request)
+        page = await self._matters.document_page(
+            self._tenant(context), asked.matter_id, asked.document_id, asked.page, Span(asked.start, asked.end)
+        )
+        return document_page(page)
+
     async def ListDocuments(self, request: pb.ListDocumentsRequest, context: Context) -> pb.ListDocumentsResponse:
         asked = parse(ListDocumentsRequestModel, request)
         found = await self._matters.list_documents(self._tenant(context), asked.matter_id, asked.page)
         return pb.ListDocumentsResponse(
-            documents=[document(item) for item in found.items], next_page_token=found.next_token
+            documents=[document(item) for item in found.items],
+            next_page_token=found.next_token,
+            total_size=found.total_size,
         )
 
     async def DeleteDocument(self, request: pb.DeleteDocumentRequest, context: Context) -> pb.DeleteDocumentResponse:

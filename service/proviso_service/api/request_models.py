@@ -4,6 +4,8 @@ Tells who makes a call, too.
 Here are the parts that several services share; the models of a service's own requests stand beside its servicer.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +13,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import grpc
+from google.protobuf import field_mask_pb2
 from google.protobuf.message import Message
 from pydantic import (
     AfterValidator,
@@ -26,11 +29,11 @@ from pydantic_core import PydanticCustomError
 
 from proviso_client.v1 import context_pb2
 from proviso_service.api.convert.values import ITEM_TYPES
-from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext
+from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext, image_name
 from proviso_service.errors import FieldViolation, InvalidRequest
-from proviso_service.identity import LOCAL_TENANT, Caller
+from proviso_service.identity import LOCAL_TENANT, NEVER_RETRIED, Caller, RetryKey
 from proviso_service.matters import DOCUMENTATION
-from proviso_service.paging import PageRequest
+from proviso_service.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageRequest
 from proviso_service.turns import TurnConfig
 from proviso_service.value_faults import SENTENCES, refusal, words_for
 
@@ -88,14 +91,66 @@ class RequestModel(BaseModel):
 
 
 class PagedRequest(RequestModel):
-    """A request for a page of a list."""
+    """A request for a page of a list. A page_size of 0 means `usual_size`, and a larger one than `largest_size` means
+    this."""
 
+    usual_size: ClassVar[int] = DEFAULT_PAGE_SIZE
+    largest_size: ClassVar[int] = MAX_PAGE_SIZE
     page_size: Annotated[int, Field(ge=0, le=1_000_000)]
     page_token: Annotated[str, Field(max_length=512)]
 
     @property
     def page(self) -> PageRequest:
-        return PageRequest.of(self.page_size, self.page_token)
+        return PageRequest(min(self.page_size or self.usual_size, self.largest_size), self.page_token)
+
+
+class CreatingRequest(RequestModel):
+    """A request that makes something, and makes it once however often it is sent under the same `request_id`."""
+
+    user_id: Annotated[str, Field(max_length=128)]
+    request_id: Annotated[str, Field(max_length=128)]
+
+    def retry_key(self, caller: Caller) -> RetryKey:
+        """What a retry of this request has in common with it. Fields at their default are left out of the hash, so that
+        a field that is added later changes no earlier one."""
+        if not self.request_id:
+            return NEVER_RETRIED
+        values = self.model_dump(exclude={"user_id", "request_id"})
+        payload = json.dumps([self.proto.DESCRIPTOR.name, {name: v for name, v in values.items() if v}], sort_keys=True)
+        return RetryKey(caller.user, self.request_id, hashlib.sha256(payload.encode()).hexdigest())
+
+
+class FieldMaskModel(RequestModel):
+    proto = field_mask_pb2.FieldMask
+
+    paths: tuple[str, ...]
+
+
+class UpdatingRequest(RequestModel):
+    """A request that changes fields of one thing, as in AIP-134; `changeable` names them. The thing is the request's
+    field of the name `thing`."""
+
+    thing: ClassVar[str]
+    changeable: ClassVar[tuple[str, ...]]
+
+    update_mask: FieldMaskModel | None
+
+    @classmethod
+    def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
+        for path in (values["update_mask"] or {"paths": ()})["paths"]:
+            if path not in cls.changeable:
+                allowed = " and ".join(cls.changeable)
+                yield FieldViolation(
+                    "update_mask", f"{path[:50]!r} is not a field that can be changed: these are {allowed}"
+                )
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """The new values by the name of their field: those that the mask names, or without one those that are not
+        empty."""
+        values = getattr(self, self.thing)
+        asked = self.update_mask.paths if self.update_mask else ()
+        return {name: getattr(values, name) for name in asked or self.changeable if asked or getattr(values, name)}
 
 
 def parse(model: type[R], request: Message, *, context: object = None, within: str = "") -> R:
@@ -157,7 +212,6 @@ MatterIdOrDocumentation = Annotated[str, AfterValidator(_matter_or_documentation
 """The matter of a document, or the documentation."""
 DocumentId = Annotated[str, _uuid("document")]
 OptionalMatterId = Annotated[str, Field(max_length=64), _uuid("matter", optional=True)]
-OptionalDocumentId = Annotated[str, Field(max_length=64), _uuid("document", optional=True)]
 DocumentIds = Annotated[tuple[DocumentId, ...], at_most(1_000)]
 SessionId = Annotated[str, Field(min_length=1, max_length=128)]
 UserId = Annotated[str, Field(max_length=128)]
@@ -241,15 +295,15 @@ class ContextItemRefModel(RequestModel):
         return ItemRef(self.type, self.name, self.server_name)
 
 
-MAX_URL_CHARS = 2_048
-
-
-def _https(url: str) -> str:
+def _web_url(url: str) -> str:
+    """Refuses what is no URL of the web at all. Everything else that can be wrong with an image's URL is noted in its
+    turn, which goes on without the image."""
     try:
         parts = urlsplit(url)
+        sound = parts.scheme in {"http", "https"} and parts.hostname
     except ValueError:
-        raise refusal("must be an https URL") from None
-    if parts.scheme != "https" or not parts.hostname:
+        sound = False
+    if not sound:
         raise refusal("must be an https URL")
     return url
 
@@ -261,8 +315,8 @@ def limits_of(info: ValidationInfo) -> RequestLimits:
     return limits
 
 
-ImageUrl = Annotated[str, Field(max_length=MAX_URL_CHARS), AfterValidator(_https)]
-AssetName = Annotated[str, Field(min_length=1, max_length=MAX_URL_CHARS)]
+ImageUrl = Annotated[str, AfterValidator(_web_url)]
+AssetName = Annotated[str, Field(min_length=1)]
 
 
 class WithAssets(RequestModel):
@@ -274,7 +328,8 @@ class WithAssets(RequestModel):
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
-        names = {*values["image_urls"], *(document["filename"] for document in values["document_context"])}
+        images = values["image_urls"]
+        names = {*images, *map(image_name, images), *(document["filename"] for document in values["document_context"])}
         for place, name in enumerate(values["selected_assets"]):
             if name not in names:
                 yield FieldViolation(f"selected_assets[{place}]", "is neither a file name nor a URL of this message")

@@ -6,17 +6,24 @@ from functools import partial
 from typing import Annotated
 from uuid import uuid4
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceServicer
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.convert.context import request_context
-from proviso_service.api.convert.sessions import chat_message, rebuilt_request, removal_suggestion, session
-from proviso_service.api.convert.values import fitting_page
+from proviso_service.api.convert.sessions import (
+    answer_rating,
+    chat_message,
+    rebuilt_request,
+    removal_suggestion,
+    session,
+)
+from proviso_service.api.convert.values import RATING_REASONS, RATINGS, fitting_page, or_none
 from proviso_service.api.request_models import (
     Context,
     ContextItemRefModel,
+    CreatingRequest,
     Identify,
     MatterContextModel,
     PagedRequest,
@@ -24,8 +31,10 @@ from proviso_service.api.request_models import (
     RequestModel,
     SessionId,
     TurnId,
+    UpdatingRequest,
     UserId,
     WithAssets,
+    known,
     local_caller,
     parse,
 )
@@ -35,6 +44,8 @@ from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest
 from proviso_service.turns import (
     ANSWERS_LOOKED_AT,
+    Rating,
+    RatingReason,
     Session,
     SessionStore,
     TurnRequest,
@@ -44,11 +55,17 @@ from proviso_service.turns import (
 )
 
 
-class CreateSessionRequestModel(RequestModel):
+class CreateSessionRequestModel(CreatingRequest):
     proto = pb.CreateSessionRequest
 
     session_id: Annotated[str, Field(max_length=128)]
-    user_id: UserId
+
+
+class ContinueSessionRequestModel(CreatingRequest):
+    proto = pb.ContinueSessionRequest
+
+    session_id: SessionId
+    new_session_id: Annotated[str, Field(max_length=128)]
 
 
 class GetSessionRequestModel(RequestModel):
@@ -61,6 +78,26 @@ class GetSessionRequestModel(RequestModel):
 class ListSessionsRequestModel(PagedRequest):
     proto = pb.ListSessionsRequest
 
+    user_id: UserId
+
+
+class SessionValuesModel(RequestModel):
+    """What a request says of a session; the fields that only the service sets are left out."""
+
+    model_config = ConfigDict(extra="ignore")
+    proto = pb.Session
+
+    session_id: SessionId
+    title: Annotated[str, Field(max_length=512)]
+    notes: Annotated[str, Field(max_length=20_000)]
+
+
+class UpdateSessionRequestModel(UpdatingRequest):
+    proto = pb.UpdateSessionRequest
+    thing = "session"
+    changeable = ("title", "notes")
+
+    session: SessionValuesModel
     user_id: UserId
 
 
@@ -128,6 +165,16 @@ class SuggestRemovalsRequestModel(RequestModel):
     user_id: UserId
 
 
+class RateAnswerRequestModel(RequestModel):
+    proto = pb.RateAnswerRequest
+
+    turn_id: TurnId
+    user_id: UserId
+    rating: Annotated[Rating | None, known(or_none(RATINGS))]
+    reason: Annotated[RatingReason | None, known(or_none(RATING_REASONS))]
+    text: Annotated[str, Field(max_length=2_000)]
+
+
 class SessionServicer(SessionServiceServicer):
     """`preview` gives the request context that a message would have."""
 
@@ -152,8 +199,16 @@ class SessionServicer(SessionServiceServicer):
         caller = self._identify(context, asked.user_id)
         session_id = asked.session_id or str(uuid4())
         new = self._catalog.current.new_session()
-        created = await self._sessions.create(caller, session_id, new)
+        created = await self._sessions.create(caller, session_id, new, asked.retry_key(caller))
         return pb.CreateSessionResponse(session=self._shown(created))
+
+    async def ContinueSession(self, request: pb.ContinueSessionRequest, context: Context) -> pb.ContinueSessionResponse:
+        asked = parse(ContinueSessionRequestModel, request)
+        caller = self._identify(context, asked.user_id)
+        new_id = asked.new_session_id or str(uuid4())
+        max_chars = self._limits.turns.max_context_chars // 3
+        made = await self._sessions.go_on(caller, asked.session_id, new_id, max_chars, asked.retry_key(caller))
+        return pb.ContinueSessionResponse(session=self._shown(made))
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
         asked = parse(GetSessionRequestModel, request)
@@ -167,10 +222,18 @@ class SessionServicer(SessionServiceServicer):
         async def answer(page: PageRequest) -> pb.ListSessionsResponse:
             found = await self._sessions.list(caller, page)
             return pb.ListSessionsResponse(
-                sessions=[self._shown(item) for item in found.items], next_page_token=found.next_token
+                sessions=[self._shown(item) for item in found.items],
+                next_page_token=found.next_token,
+                total_size=found.total_size,
             )
 
         return await fitting_page(asked.page, answer)
+
+    async def UpdateSession(self, request: pb.UpdateSessionRequest, context: Context) -> pb.UpdateSessionResponse:
+        asked = parse(UpdateSessionRequestModel, request)
+        caller = self._identify(context, asked.user_id)
+        changed = await self._sessions.update(caller, asked.session.session_id, **asked.changes)
+        return pb.UpdateSessionResponse(session=self._shown(changed))
 
     async def DeleteSession(self, request: pb.DeleteSessionRequest, context: Context) -> pb.DeleteSessionResponse:
         asked = parse(DeleteSessionRequestModel, request)
@@ -188,6 +251,7 @@ class SessionServicer(SessionServiceServicer):
             return pb.ListMessagesResponse(
                 messages=[chat_message(mark_missing_in_message(item, catalog)) for item in found.items],
                 next_page_token=found.next_token,
+                total_size=found.total_size,
             )
 
         return await fitting_page(asked.page, answer)
@@ -226,6 +290,12 @@ class SessionServicer(SessionServiceServicer):
         return pb.SuggestRemovalsResponse(
             suggestions=[removal_suggestion(one) for one in suggested], answers=len(contexts)
         )
+
+    async def RateAnswer(self, request: pb.RateAnswerRequest, context: Context) -> pb.RateAnswerResponse:
+        asked = parse(RateAnswerRequestModel, request)
+        caller = self._identify(context, asked.user_id)
+        kept = await self._sessions.rate(caller, asked.turn_id, asked.rating, asked.reason, asked.text)
+        return pb.RateAnswerResponse(rating=answer_rating(kept))
 
     async def _changed(
         self, asked: AddContextItemRequestModel | RemoveContextItemRequestModel, change: ItemsChange, context: Context

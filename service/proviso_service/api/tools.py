@@ -19,13 +19,14 @@ from proviso_service.api.convert.matters import document_text, matter_documents
 from proviso_service.api.convert.search import documentation_response, search_response
 from proviso_service.api.request_models import (
     Context,
+    DocumentId,
     DocumentIds,
     Fraction,
     Identify,
     MatterId,
     MatterIdOrDocumentation,
-    OptionalDocumentId,
     OptionalMatterId,
+    PagedRequest,
     RequestModel,
     at_most,
     known,
@@ -42,11 +43,13 @@ from proviso_service.matters import (
     Retriever,
     SearchQuery,
     TextPart,
-    conflicting_fields,
 )
 
 DEFAULT_RESULTS = 5
+MAX_RESULTS = 50
 DEFAULT_TEXT_LENGTH = 50_000
+MAX_TEXT_LENGTH = 700_000
+MAX_ALTERNATIVES = 20
 
 _COMPARISONS = {
     pb.IQL_COMPARISON_UNSPECIFIED: None,
@@ -57,11 +60,12 @@ _COMPARISONS = {
 IqlText = Annotated[str, Field(max_length=100_000)]
 Question = Annotated[str, Field(min_length=1, max_length=2_000)]
 ClauseType = Annotated[str, Field(min_length=1, max_length=200)]
-MaxResults = Annotated[int, Field(ge=0, le=20)]
 
 
-class ExecuteIqlRequestModel(RequestModel):
+class ExecuteIqlRequestModel(PagedRequest):
     proto = pb.ExecuteIqlRequest
+    usual_size = DEFAULT_MAX_MATCHES
+    largest_size = 1_000
 
     matter_id: MatterId
     query: IqlText
@@ -69,7 +73,6 @@ class ExecuteIqlRequestModel(RequestModel):
     model: Annotated[str, Field(max_length=128)]
     min_score: Fraction | None
     comparison: Annotated[ComparisonMode | None, known(_COMPARISONS)]
-    max_matches: Annotated[int, Field(ge=0, le=1_000)]
     explain: bool
 
     def to_domain(self) -> IqlQuery:
@@ -80,7 +83,8 @@ class ExecuteIqlRequestModel(RequestModel):
             model=self.model,
             min_score=self.min_score,
             comparison=self.comparison,
-            max_matches=self.max_matches or DEFAULT_MAX_MATCHES,
+            max_matches=self.page.size,
+            page_token=self.page.token,
             explain=self.explain,
         )
 
@@ -98,13 +102,14 @@ class ParseIqlRequestModel(RequestModel):
     matter_id: OptionalMatterId
 
 
-class SearchRequestModel(RequestModel):
+class SearchRequestModel(PagedRequest):
     proto = pb.SearchRequest
+    usual_size = DEFAULT_RESULTS
+    largest_size = MAX_RESULTS
 
     matter_id: MatterId
     query: Question
-    max_results: MaxResults
-    threshold: Fraction | None
+    min_score: Fraction | None
     semantic_weight: Fraction | None
     include_context: bool
     document_ids: DocumentIds
@@ -113,8 +118,9 @@ class SearchRequestModel(RequestModel):
         return SearchQuery(
             matter_id=self.matter_id,
             query=self.query,
-            max_results=self.max_results or DEFAULT_RESULTS,
-            threshold=DEFAULT_THRESHOLD if self.threshold is None else self.threshold,
+            max_results=self.page.size,
+            page_token=self.page.token,
+            threshold=DEFAULT_THRESHOLD if self.min_score is None else self.min_score,
             semantic_weight=DEFAULT_SEMANTIC_WEIGHT if self.semantic_weight is None else self.semantic_weight,
             include_context=self.include_context,
             document_ids=self.document_ids,
@@ -127,72 +133,79 @@ class ExtractRequestModel(RequestModel):
     matter_id: MatterId
     question: Question
     document_ids: DocumentIds
-    min_confidence: Fraction | None
-    max_alternatives: Annotated[int, Field(ge=0, le=20)] | None
+    min_score: Fraction | None
+    max_alternatives: Annotated[int, Field(ge=0, le=1_000_000)]
 
     def to_domain(self) -> ExtractQuery:
         return ExtractQuery(
             matter_id=self.matter_id,
             question=self.question,
             document_ids=self.document_ids,
-            min_confidence=self.min_confidence,
-            max_alternatives=DEFAULT_MAX_ALTERNATIVES if self.max_alternatives is None else self.max_alternatives,
+            min_confidence=self.min_score,
+            max_alternatives=min(self.max_alternatives or DEFAULT_MAX_ALTERNATIVES, MAX_ALTERNATIVES),
         )
 
 
-class ClassifyRequestModel(RequestModel):
+class ClassifyRequestModel(PagedRequest):
     proto = pb.ClassifyRequest
+    usual_size = DEFAULT_MAX_CLAUSES
+    largest_size = 1_000
 
     matter_id: MatterId
     clause_types: Annotated[tuple[ClauseType, ...], at_most(50)]
     document_ids: DocumentIds
-    min_confidence: Fraction | None
-    max_clauses: Annotated[int, Field(ge=0, le=1_000)]
+    min_score: Fraction | None
 
     def to_domain(self) -> ClassifyQuery:
         return ClassifyQuery(
             matter_id=self.matter_id,
             clause_types=self.clause_types,
             document_ids=self.document_ids,
-            min_confidence=self.min_confidence,
-            max_clauses=self.max_clauses or DEFAULT_MAX_CLAUSES,
+            min_confidence=self.min_score,
+            max_clauses=self.page.size,
+            page_token=self.page.token,
         )
 
 
-class ListMatterDocumentsRequestModel(RequestModel):
+class ListIqlTemplatesRequestModel(PagedRequest):
+    proto = pb.ListIqlTemplatesRequest
+    usual_size = 100
+    largest_size = 1_000
+
+
+class ListMatterDocumentsRequestModel(PagedRequest):
     proto = pb.ListMatterDocumentsRequest
 
     matter_id: MatterId
 
 
 class GetDocumentTextRequestModel(RequestModel):
-    """If a request has both document_id and filename, the id decides."""
-
     proto = pb.GetDocumentTextRequest
 
     matter_id: MatterIdOrDocumentation
-    document_id: OptionalDocumentId
-    filename: Annotated[str, Field(max_length=255)]
-    max_length: Annotated[int, Field(ge=0, le=700_000)]
-    start: Annotated[int, Field(ge=0, le=2_147_483_647)]
-    page: Annotated[int, Field(ge=0, le=2_147_483_647)]
-    heading: Annotated[str, Field(max_length=512)]
+    document_id: DocumentId | None
+    filename: Annotated[str, Field(min_length=1, max_length=255)] | None
+    start: Annotated[int, Field(ge=0, le=2_147_483_647)] | None
+    page: Annotated[int, Field(ge=1, le=2_147_483_647)] | None
+    heading: Annotated[str, Field(min_length=1, max_length=512)] | None
+    max_chars: Annotated[int, Field(ge=0, le=1_000_000)]
 
     def part(self) -> TextPart:
-        return TextPart(self.start, self.page, self.heading, self.max_length or DEFAULT_TEXT_LENGTH)
+        max_chars = min(self.max_chars or DEFAULT_TEXT_LENGTH, MAX_TEXT_LENGTH)
+        return TextPart(self.start or 0, self.page or 0, self.heading or "", max_chars)
 
     @classmethod
     def conflicts(cls, values: Mapping[str, Any]) -> Iterable[FieldViolation]:
-        if not values["document_id"] and not values["filename"]:
+        if values["document_id"] is None and values["filename"] is None:
             yield FieldViolation("document_id", "document_id or filename is required")
-        yield from conflicting_fields(values["start"], values["page"], values["heading"])
 
 
-class RetrieveDocumentationRequestModel(RequestModel):
+class RetrieveDocumentationRequestModel(PagedRequest):
     proto = pb.RetrieveDocumentationRequest
+    usual_size = DEFAULT_RESULTS
+    largest_size = MAX_RESULTS
 
     query: Question
-    max_results: MaxResults
 
 
 class ToolServicer(ToolServiceServicer):
@@ -227,16 +240,17 @@ class ToolServicer(ToolServiceServicer):
         self, request: pb.ListMatterDocumentsRequest, context: Context
     ) -> pb.ListMatterDocumentsResponse:
         asked = parse(ListMatterDocumentsRequestModel, request)
+        page = await self._matters.list_documents(self._tenant(context), asked.matter_id, asked.page)
         documents = await self._matters.all_documents(self._tenant(context), asked.matter_id)
-        return matter_documents(asked.matter_id, documents)
+        return matter_documents(asked.matter_id, page, documents)
 
     async def GetDocumentText(self, request: pb.GetDocumentTextRequest, context: Context) -> pb.GetDocumentTextResponse:
         asked = parse(GetDocumentTextRequestModel, request)
         part = await self._matters.document_text(
             self._tenant(context),
             asked.matter_id,
-            document_id=asked.document_id,
-            filename="" if asked.document_id else asked.filename,
+            document_id=asked.document_id or "",
+            filename=asked.filename or "",
             part=asked.part(),
         )
         return document_text(part)
@@ -261,7 +275,8 @@ class ToolServicer(ToolServiceServicer):
     async def ListIqlTemplates(
         self, request: pb.ListIqlTemplatesRequest, context: Context
     ) -> pb.ListIqlTemplatesResponse:
-        return iql_templates_response(self._analysis.templates)
+        asked = parse(ListIqlTemplatesRequestModel, request)
+        return iql_templates_response(tuple(self._analysis.templates), asked.page)
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
         asked = parse(ExtractRequestModel, request)
@@ -277,10 +292,10 @@ class ToolServicer(ToolServiceServicer):
         self, request: pb.RetrieveDocumentationRequest, context: Context
     ) -> pb.RetrieveDocumentationResponse:
         asked = parse(RetrieveDocumentationRequestModel, request)
-        outcome = await self._documentation.search(
-            self._tenant(context), asked.query, asked.max_results or DEFAULT_RESULTS
-        )
-        return documentation_response(outcome, self._max_output_chars)
+        tenant, page = self._tenant(context), asked.page
+        outcome = await self._documentation.search(tenant, asked.query, page.size, page.token)
+        outlines = await self._documentation.outlines(tenant, outcome)
+        return documentation_response(outcome, outlines, self._max_output_chars)
 
     def _tenant(self, context: Context) -> str:
         return self._identify(context, "").tenant

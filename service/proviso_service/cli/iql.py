@@ -129,11 +129,20 @@ def _show_matches(out: Console, result: tools_pb2.IqlDocumentResult, marks: Word
         label = Text(printable(match.citation.label), style="bold")
         out.print(Text("\n").append(label).append(f"  {match.score:.2f}  {match.citation.permalink}", style="dim"))
         out.print(_marked(match.text, marks))
-        for one in match.statement_scores:
-            out.print(Text(f"  {one.score:.2f}  {printable(one.statement)}", style="dim"))
+        if match.HasField("explanation"):
+            for line in _explained(match.explanation):
+                out.print(Text(line, style="dim"))
     if result.truncated:
         rest = result.match_count - len(result.matches)
         out.print(Text(f"\n{rest} more in {printable(result.filename)} not shown", style="dim"))
+
+
+def _explained(node: tools_pb2.IqlNode, indent: str = "  ") -> Iterator[str]:
+    """Yields a line for a node with its score, and below it the indented lines of its operands."""
+    words = printable(node.statement) or tools_pb2.IqlNodeType.Name(node.type).removeprefix("IQL_NODE_TYPE_")
+    yield f"{indent}{node.score:.2f}  {words}"
+    for operand in node.operands:
+        yield from _explained(operand, f"{indent}  ")
 
 
 def _marked(text: str, marks: WordForms) -> Text:

@@ -131,6 +131,7 @@ def chat(
     document: Annotated[str, typer.Option(help="File name of the document on view.")] = "",
     session: Annotated[str, typer.Option(help="Conversation to go on with; a new one when left out.")] = "",
     message: Annotated[str | None, typer.Option(help="Ask this one message and end.")] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Show text as the model writes it, before it is checked.")] = False,
     address: Address = DEFAULT_ADDRESS,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each event; needs --message.")] = False,
 ) -> None:
@@ -146,7 +147,13 @@ def chat(
     from proviso_service.cli import conversation
 
     code = conversation.chat(
-        address, matter_name=matter, document_name=document, session_id=session, message=message, as_json=as_json
+        address,
+        matter_name=matter,
+        document_name=document,
+        session_id=session,
+        message=message,
+        raw=raw,
+        as_json=as_json,
     )
     raise typer.Exit(code)
 

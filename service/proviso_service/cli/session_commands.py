@@ -20,6 +20,9 @@ HELP = """\
 /preview MESSAGE     what a message would be given, without sending it
 /rebuild             whether the request of the last answer can be rebuilt as it was
 /history             the messages of the session
+/rename TITLE        gives the session a title
+/rate up|down TEXT   says how good the last answer was; the text may be left out
+/continue            goes on in a new session, with the items, the matter and the last answers of this one
 /help                this list
 A message that begins with a slash is sent with a space before it."""
 
@@ -32,6 +35,7 @@ _TYPES = {
     "reference": context_pb2.CONTEXT_ITEM_TYPE_REFERENCE,
     "tool": context_pb2.CONTEXT_ITEM_TYPE_TOOL,
 }
+_RATINGS = ("up", "down")
 _QUOTES = {'"': '"', "'": "'", "\u201c": "\u201d"}
 _CHANGES = {
     sessions_pb2.ITEM_CHANGE_CHANGED: "has another version in the catalog now",
@@ -49,16 +53,21 @@ class Action(StrEnum):
     PREVIEW = "/preview"
     REBUILD = "/rebuild"
     HISTORY = "/history"
+    RENAME = "/rename"
+    RATE = "/rate"
+    CONTINUE = "/continue"
     HELP = "/help"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command with what it needs: an item to add or remove, or a message to preview."""
+    """A command with what it needs: an item to add or remove, a message to preview, a title, or a rating (`up` or
+    `down`) with a text."""
 
     action: Action
     item: context_pb2.ContextItemRef = field(default_factory=context_pb2.ContextItemRef)
     message: str = ""
+    rating: str = ""
 
 
 def parse_command(line: str) -> Command:
@@ -78,6 +87,15 @@ def parse_command(line: str) -> Command:
             if not rest:
                 raise UsageProblem("Give the message: /preview MESSAGE")
             return Command(action, message=rest)
+        case Action.RENAME:
+            if not rest:
+                raise UsageProblem("Give the title: /rename TITLE")
+            return Command(action, message=_unquoted(rest))
+        case Action.RATE:
+            rating, text = _first_word(rest)
+            if rating.casefold() not in _RATINGS:
+                raise UsageProblem("Say up or down, and why if you like: /rate down The date is missing")
+            return Command(action, message=text, rating=rating.casefold())
     if rest:
         raise UsageProblem(f"{action} takes nothing after it")
     return Command(action)
@@ -129,22 +147,36 @@ class SessionCommands:
             return HELP
         if command.action is Action.PREVIEW:
             return await self._preview(command.message)
-        with suppress(AlreadyExists):
-            await self.client.sessions.create(self.session_id)  # as the first message of a conversation would
+        await self._make()
         return await self._in_session(command)
+
+    async def go_on(self, new_session_id: str) -> sessions_pb2.Session:
+        """Makes a session that goes on from this one, and returns it. Raises the client's ProvisoError."""
+        await self._make()
+        return await self.client.sessions.continue_from(self.session_id, new_session_id)
+
+    async def _make(self) -> None:
+        """Makes the session, as the first message of a conversation would, unless there is one."""
+        with suppress(AlreadyExists):
+            await self.client.sessions.create(self.session_id)
 
     async def _in_session(self, command: Command) -> str:
         match command.action:
             case Action.ADD:
-                return await self._add(command.item)
+                shown = await self._add(command.item)
             case Action.REMOVE:
-                return await self._remove(command.item)
+                shown = await self._remove(command.item)
+            case Action.RENAME:
+                shown = await self._rename(command.message)
+            case Action.RATE:
+                shown = await self._rate(command.rating, command.message)
             case Action.REBUILD:
-                return await self._rebuild()
+                shown = await self._rebuild()
             case Action.CONTEXT:
-                return await self._context()
+                shown = await self._context()
             case _:
-                return await self._history()
+                shown = await self._history()
+        return shown
 
     async def _context(self) -> str:
         answer = await self._last_answer()
@@ -166,6 +198,17 @@ class SessionCommands:
     async def _remove(self, item: context_pb2.ContextItemRef) -> str:
         session = await self.client.sessions.remove_item(self.session_id, item.type, item.name, item.server_name)
         return f"{item_name(item)} is not in the session: {_items_line(session)}"
+
+    async def _rename(self, title: str) -> str:
+        session = await self.client.sessions.update(self.session_id, title=title)
+        return f"The title of the session is: {session.title}"
+
+    async def _rate(self, rating: str, text: str) -> str:
+        answer = await self._last_answer()
+        if answer is None:
+            return NO_ANSWER
+        await self.client.sessions.rate(answer.turn_id, rating, text=text)
+        return f"Thank you. The last answer is rated: {rating}"
 
     async def _rebuild(self) -> str:
         answer = await self._last_answer()

@@ -5,11 +5,14 @@ appends where the output is a file or a pipe.
 """
 
 import json
+import math
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console
 
+from proviso_client.display import citation_text
+from proviso_client.history import exit_name
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.output import printable
 
@@ -49,7 +52,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Footnote:
-    """A numbered source below the answer."""
+    """A source below the answer."""
 
     text: str
 
@@ -124,6 +127,7 @@ class Transcript:
     def _final(self, final: chat_pb2.FinalState) -> list[Step]:
         steps = self._answer(printable(final.message)) if final.display_message else []
         steps += [Footnote(line) for line in citation_lines(final)]
+        steps += [Note(line) for line in left_out(final)]
         if final.exit_reason != turns_pb2.EXIT_REASON_COMPLETED:
             steps.append(Note(ending(final)))
         return steps
@@ -139,28 +143,39 @@ class Transcript:
 
 
 def citation_lines(final: chat_pb2.FinalState) -> list[str]:
-    """Makes a footnote for each citation number, with the first quote of that number."""
-    by_number: dict[int, list[chat_pb2.Citation]] = {}
+    """Makes a footnote for each citation number, with the first quote of that number, and then one for each source that
+    the answer names or quotes without a number."""
+    by_source: dict[tuple[int, str], list[chat_pb2.Citation]] = {}
     for citation in final.citations:
-        by_number.setdefault(citation.number, []).append(citation)
-    return [_footnote(by_number[number]) for number in sorted(by_number)]
+        by_source.setdefault((citation.number, "" if citation.number else citation_text(citation)), []).append(citation)
+    return [_footnote(by_source[source]) for source in sorted(by_source, key=lambda source: (not source[0], source[0]))]
 
 
 def _footnote(citations: list[chat_pb2.Citation]) -> str:
     first = citations[0]
-    place = first.filename + (f", {first.heading}" if first.heading else "")
-    place += f", page {first.page}" if first.page else ""
-    quote = _one_line(first.quote, QUOTE_CHARS)
-    line = f"[{first.number}] {_one_line(place, 200)}: \u201c{quote}\u201d  {printable(first.permalink)}"
+    line = _one_line(citation_text(first), 200)
+    line += f": \u201c{_one_line(first.quote, QUOTE_CHARS)}\u201d" if first.quote else ""
+    line += f"  {printable(first.permalink)}" if first.permalink else ""
     return line + (f"  (and {len(citations) - 1} more)" if len(citations) > 1 else "")
+
+
+def left_out(final: chat_pb2.FinalState) -> list[str]:
+    """Says what the answer lacks of what the model wrote."""
+    count = final.omitted_sentences
+    words = "1 sentence was" if count == 1 else f"{count:,} sentences were"
+    lines = [f"{words} left out, because no source holds what the model wrote there"] if count else []
+    if final.message_truncated:
+        lines.append("The end of the answer was left out: it is longer than the service sends")
+    return lines
 
 
 def ending(final: chat_pb2.FinalState) -> str:
     """Says how a turn ended that did not complete, and whether it helps to send the message again."""
-    name = turns_pb2.ExitReason.Name(final.exit_reason).removeprefix("EXIT_REASON_")
+    name = exit_name(final.exit_reason, final.exit_cause)
     hint = _RETRY.get(final.retryable, "")
     if hint and final.HasField("retry_after"):
-        hint += f" after {final.retry_after.ToNanoseconds() / 1e9:.0f} s"
+        when = f"after {math.ceil(final.retry_after.ToNanoseconds() / 1e9):,} s"
+        hint += f"; it may {when}" if final.retryable == chat_pb2.RETRYABLE_NO else f" {when}"
     return f"Ended: {name}" + (f"; {hint}" if hint else "")
 
 

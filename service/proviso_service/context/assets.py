@@ -10,7 +10,7 @@ import structlog
 from pydantic import Field
 
 from proviso_service.concurrency import with_timeout
-from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary
+from proviso_service.context.model import AssetKind, AssetUse, DocumentSummary, image_name
 from proviso_service.context.selection.request_items import estimated_tokens
 from proviso_service.context.selection.search import TextSimilarity
 from proviso_service.settings import Seconds, Section
@@ -94,15 +94,15 @@ async def choose_documents(
 
 
 def choose_images(urls: Sequence[str], selected: Sequence[str]) -> tuple[str, ...]:
-    """For each image the reason not to load it; empty where it is to be loaded. `selected` holds URLs, and names of
-    documents too; all images are loaded where it is empty. Images are numbered from 1, including those that are not
-    loaded."""
+    """For each image the reason not to load it; empty where it is to be loaded. `selected` holds URLs or names of
+    images, and names of documents too; all images are loaded where it is empty. Images are numbered from 1, including
+    those that are not loaded."""
     first = {url: number for number, url in reversed(list(enumerate(urls, 1)))}
     return tuple(_image_note(url, number, first[url], selected) for number, url in enumerate(urls, 1))
 
 
 def _image_note(url: str, number: int, first: int, selected: Sequence[str]) -> str:
-    if selected and url not in selected:
+    if selected and url not in selected and image_name(url) not in selected:
         return NOT_SELECTED
     return "" if number == first else f"{DUPLICATE}image {first}"
 

@@ -1,19 +1,25 @@
 """Which items of a request its answer used, and how quotations are found in texts with other markup and white space."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
 from proviso_service.context.model import ItemRef, ItemType, RequestContext, RequestItem
+from proviso_service.reading import without_joiners
 
-# Typographic double and single quotation marks, and the no-break space.
-_EQUIVALENT = str.maketrans("\u201c\u201d\u201e\u2018\u2019\u201a\u00a0", "\"\"\"''' ")
+# Typographic quotation marks, spaces that do not break, and hyphens and dashes.
+_EQUIVALENT = str.maketrans(
+    "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a\u00a0\u202f\u2010\u2011\u2012\u2013\u2014",
+    '"""""\'\'\'  -----',
+)
 _SPACE = re.compile(r"\s+")
-# Marks of Markdown that nobody reads out: of headings, of emphasis, and inline HTML tags.
+# What nobody reads out: joiners inside words, and marks of Markdown: of headings, of emphasis, and inline HTML tags.
 _MARKUP = re.compile(
-    r"^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>", re.MULTILINE
+    r"[\u200c\u200d]|^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>",
+    re.MULTILINE,
 )
 _QUOTED = re.compile(r"“([^“”]{12,})”")
 _WORD = re.compile(r"\w{4,}")
@@ -32,18 +38,37 @@ class NormalisedText:
                 continue
             characters.append(plain)
             self._origin.append(position)
-        self._plain = "".join(characters)
+        self._plain = _without_case("".join(characters))
 
-    def find(self, quote: str) -> tuple[int, int] | None:
+    def find(self, quote: str, after: int = 0) -> tuple[int, int] | None:
         """Where `quote` stands in the original text, as (start, end) in code points with an exclusive end; None where
-        it does not."""
-        wanted = normalise(quote)
+        it does not. It begins at or behind the position `after`, and neither begins nor ends inside of a word. Capitals
+        make no difference."""
+        wanted = _without_case(normalise(quote))
         if not wanted:
             return None
-        at = self._plain.find(wanted)
-        if at < 0:
-            return None
-        return self._origin[at], self._origin[at + len(wanted) - 1] + 1
+        at = self._plain.find(wanted, bisect_left(self._origin, after))
+        while at >= 0:
+            end = at + len(wanted)
+            before, behind = self._plain[max(0, at - 2) : at], self._plain[end : end + 2]
+            if not (_joins(before, wanted[:2]) or _joins(wanted[-2:], behind)):
+                return self._origin[at], self._origin[end - 1] + 1
+            at = self._plain.find(wanted, at + 1)
+        return None
+
+
+def _without_case(text: str) -> str:
+    """The text in small letters. The few letters of which lowering makes two stay, so that positions do."""
+    return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+
+
+def _joins(before: str, after: str) -> bool:
+    """Whether two pieces of text that follow each other meet inside of a word or number, as in 5 and ,000."""
+    if before[-1:].isalnum() and after[:1].isalnum():
+        return True
+    if after[:1] in (".", ","):
+        return before[-1:].isdigit() and after[1:2].isdigit()
+    return before[-1:] in (".", ",") and before[-2:-1].isdigit() and after[:1].isdigit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +98,7 @@ class QuotableText:
 
     @cached_property
     def _words(self) -> str:
-        return self._text.replace("**", "")  # which may stand inside of words
+        return without_joiners(self._text).replace("**", "")  # which may stand inside of words
 
     @cached_property
     def _plain(self) -> str:

@@ -1,6 +1,7 @@
 """The values of context tracking: items of sessions and requests, matter context, assets and what entered an answer."""
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -116,6 +117,13 @@ class MatterContext:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextChange:
+    """What a session knows of the matter and document on view from now on: `matter_context`, or nothing."""
+
+    matter_context: MatterContext | None
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentSummary:
     """The summary of a file that the caller keeps (ChatRequest.document_context)."""
 
@@ -129,10 +137,22 @@ class AssetKind(StrEnum):
     IMAGE = "image"
 
 
+_MAX_IMAGE_NAME_CHARS = 2_048
+
+
+def image_name(url: str) -> str:
+    """The name of an image wherever it is shown or kept: its URL without query, fragment, user name and password. The
+    query of a presigned URL gives access to whoever reads it."""
+    scheme, separator, rest = url.partition("#")[0].partition("?")[0].partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"[:_MAX_IMAGE_NAME_CHARS]
+
+
 @dataclass(frozen=True, slots=True)
 class AssetUse:
-    """What happened to an asset. `note` says why the model was not given it. `text` is the line about a document that
-    the model was given; `content_sha256` and `media_type` are those of an image that it was given."""
+    """What happened to an asset. `note` says why the model was not given it, or that an image was made smaller. `text`
+    is the line about a document that the model was given; `content_sha256` and `media_type` are those of an image that
+    it was given."""
 
     kind: AssetKind
     name: str
@@ -214,6 +234,15 @@ class ContentStore(Protocol):
 def content_sha256(content: str) -> str:
     """The SHA-256 of a text in hexadecimal."""
     return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+
+
+_UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp", "Zs"})
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing of the text can be seen: it holds at most white space, and characters without a width."""
+    return all(unicodedata.category(one) in _UNSEEN_CATEGORIES or one in _FILLERS for one in text)
 
 
 def utf8_bytes(text: str) -> int:

@@ -1,1 +1,2 @@
-"""Fetches images of messages from the web, safely: only from public addresses, and within limits."""
+"""Fetches images of messages from the web, safely: from public addresses and from hosts that the operator lists, and
+within limits."""

@@ -1,5 +1,5 @@
-"""Decides to which addresses a URL may lead, and looks names up: Destinations, its default rule `is_public`, and
-NameLookup."""
+"""Decides to which addresses a URL may lead, and looks names up: Destinations, its default rule `is_public`, the hosts
+that an operator lists, and NameLookup."""
 
 import asyncio
 import re
@@ -7,7 +7,9 @@ import socket
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Self
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -64,10 +66,34 @@ def is_public(address: Address) -> bool:
     return address in _GLOBAL_UNICAST_V6 and not any(address in network for network in _NOT_PUBLIC_V6)
 
 
+_PRIVATE = tuple(
+    ip_network(network)
+    for network in (
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "::1/128",
+        "fc00::/7",
+    )
+)
+_METADATA = frozenset(map(ip_address, ("100.100.100.200", "fd00:ec2::254", "fd20:ce::254")))
+"""Where clouds tell a machine its secrets, as far as that is in private networks: Alibaba's, Amazon's and Google's."""
+
+
+def is_private(address: Address) -> bool:
+    """Whether the address belongs to one machine of a private network, or to this machine. Addresses of link-local
+    networks do not count, and neither do other addresses of metadata services."""
+    if isinstance(address, IPv6Address) and address.scope_id is not None:
+        return False
+    return address not in _METADATA and any(address in network for network in _PRIVATE)
+
+
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Looks up the addresses of a host name and port, best first. Raises OSError where there are none."""
 
-HTTPS_PORT = 443
+_PORTS = {"https": 443, "http": 80}
 _MAX_LABEL = 63
 _MAX_PORT = 65_535
 _NUMBER_LABEL = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
@@ -77,6 +103,8 @@ HAS_CREDENTIALS = "its address holds a user name or password"
 NOT_ALLOWED = "its host is not on the list of allowed hosts"
 NOT_PUBLIC = "its address was not found on the public internet"
 """The reason for names that do not exist, too, so that nobody learns which internal names exist."""
+NOT_FOUND = "its host was not found, or only at addresses that images may not come from"
+"""The reason for a host that the operator lists."""
 
 
 class FetchRefused(Exception):
@@ -91,40 +119,75 @@ class Destination:
     url: httpx.URL
     addresses: tuple[Address, ...]
 
+    @property
+    def port(self) -> int:
+        return _port(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedHost:
+    """A host that the operator trusts: a name or an address, and one port of it or all. `is_plain` allows http beside
+    https."""
+
+    host: str
+    port: int | None
+    is_plain: bool
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """Reads `example.com`, `example.com:8443` and `http://10.0.0.7:9000`. Raises ValueError."""
+        parts = urlsplit(text if "://" in text else f"https://{text}")
+        return cls(_canonical(parts.hostname or ""), parts.port, parts.scheme == "http")
+
+    def is_at(self, host: str, port: int) -> bool:
+        return self.host == _canonical(host) and self.port in {None, port}
+
 
 class Destinations:
-    """Checks URLs. `may_connect` judges addresses, and all addresses of a name must pass. Where `allowed_hosts` names
-    any, all other hosts are refused."""
+    """Checks URLs. Where `listed_hosts` names any, all others are refused.
+
+    Addresses must be public, and all addresses of a name must pass; `may_connect` is that rule. The name of a listed
+    host may also lead to private addresses, but to no others; a host that is listed by its address may be at any."""
 
     def __init__(
         self,
         resolve: Resolver,
-        allowed_hosts: Collection[str] = (),
+        listed_hosts: Collection[str] = (),
         may_connect: Callable[[Address], bool] = is_public,
     ) -> None:
         self._resolve = resolve
-        self._allowed_hosts = frozenset(allowed_hosts)
+        self._listed = tuple(map(ListedHost.of, listed_hosts))
         self._may_connect = may_connect
 
     async def check(self, url: str | httpx.URL) -> Destination:
         """The URL with the addresses of its host. Raises FetchRefused."""
         parsed = _parse(url)
-        host = parsed.raw_host.decode("ascii").lower()
-        if self._allowed_hosts and host not in self._allowed_hosts:
+        host, port = parsed.raw_host.decode("ascii").lower(), _port(parsed)
+        listed = [entry for entry in self._listed if entry.is_at(host, port)]
+        if self._listed and not listed:
             raise FetchRefused(NOT_ALLOWED)
-        addresses = _literal(host) or await self._look_up(host, parsed.port or HTTPS_PORT)
-        if not addresses or not all(map(self._may_connect, addresses)):
-            raise FetchRefused(NOT_PUBLIC)
+        if parsed.scheme != "https" and not any(entry.is_plain for entry in listed):
+            raise FetchRefused(NOT_HTTPS)
+        literal = _literal(host)
+        if listed and literal:
+            return Destination(parsed, literal)
+        may_connect, reason = (self._may_connect_to_listed, NOT_FOUND) if listed else (self._may_connect, NOT_PUBLIC)
+        if not (literal or listed or _is_full_name(host)):
+            raise FetchRefused(reason)
+        addresses = literal or await self._look_up(host, port)
+        if not addresses or not all(map(may_connect, addresses)):
+            raise FetchRefused(reason)
         return Destination(parsed, addresses)
 
+    def _may_connect_to_listed(self, address: Address) -> bool:
+        return is_private(address) or self._may_connect(address)
+
     async def _look_up(self, host: str, port: int) -> tuple[Address, ...]:
-        if not _is_full_name(host):
-            raise FetchRefused(NOT_PUBLIC)
+        """The addresses of a name; none where it has none, or any that cannot be read."""
         try:
-            found = await self._resolve(host, port)
-            return tuple(dict.fromkeys(map(ip_address, found)))
+            return tuple(dict.fromkeys(map(ip_address, await self._resolve(host, port))))
         except (OSError, ValueError):
-            raise FetchRefused(NOT_PUBLIC) from None
+            return ()
 
 
 def _parse(url: str | httpx.URL) -> httpx.URL:
@@ -132,11 +195,20 @@ def _parse(url: str | httpx.URL) -> httpx.URL:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
         raise FetchRefused(NOT_HTTPS) from None
-    if parsed.scheme != "https" or not parsed.raw_host or not 0 < (parsed.port or HTTPS_PORT) <= _MAX_PORT:
+    if parsed.scheme not in _PORTS or not parsed.raw_host or not 0 < _port(parsed) <= _MAX_PORT:
         raise FetchRefused(NOT_HTTPS)
     if parsed.userinfo:
         raise FetchRefused(HAS_CREDENTIALS)
     return parsed
+
+
+def _port(url: httpx.URL) -> int:
+    return _PORTS[url.scheme] if url.port is None else url.port
+
+
+def _canonical(host: str) -> str:
+    """The host in lower case; an address in its usual notation."""
+    return str(next(iter(_literal(host)), host.lower()))
 
 
 def _literal(host: str) -> tuple[Address, ...]:

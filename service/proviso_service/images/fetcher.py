@@ -1,9 +1,9 @@
 """WebImageFetcher fetches images from the web safely.
 
 A URL comes from whoever wrote the message, so neither the URL nor its server is trusted. Only https URLs are fetched,
-from public addresses, and the connection goes to the very address that was checked. Cookies, credentials and proxies
-are not used. Each redirect is checked like the first URL. Bytes, time, pixels and the number of fetches at a time are
-limited. Nothing is decompressed or decoded."""
+from public addresses, unless the operator lists other hosts. The connection goes to the very address that was checked.
+Cookies, credentials and proxies are not used. Each redirect is checked like the first URL. Bytes, time, pixels and the
+number of fetches at a time are limited."""
 
 import asyncio
 import functools
@@ -17,8 +17,9 @@ import structlog
 from httpcore import AsyncNetworkBackend, AsyncNetworkStream
 
 from proviso_service.concurrency import SharedPlaces
-from proviso_service.images.destinations import HTTPS_PORT, Address, Destination, Destinations, FetchRefused
-from proviso_service.images.image import Image, ImageConfig, NoImage, check_image
+from proviso_service.images.decoding import ImageDecoder
+from proviso_service.images.destinations import Address, Destination, Destinations, FetchRefused
+from proviso_service.images.image import MAX_URL_CHARS, Image, ImageConfig, NoImage
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
@@ -117,8 +118,8 @@ _STATUS_REASONS = {
 
 
 class WebImageFetcher:
-    """An ImageFetcher over HTTP/1.1. `tls` makes the TLS context at the first fetch: that takes some 0.1 s, which a
-    service whose model takes no images need not spend."""
+    """An ImageFetcher over HTTP/1.1. `tls` makes the TLS context at the first fetch over https: that takes some 0.1 s,
+    which a service whose model takes no images need not spend."""
 
     def __init__(
         self,
@@ -130,13 +131,19 @@ class WebImageFetcher:
         self._destinations = destinations
         self._tls = functools.cache(tls)
         self._places = SharedPlaces(settings.at_once, settings.tenant_at_once)
+        self._decoder = ImageDecoder(settings)
 
-    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
-        """The checked image at an https URL. The time limit includes the wait for a place among the fetches."""
+    def close(self) -> None:
+        """Stops the threads that decode images, without waiting for images that are being decoded."""
+        self._decoder.close()
+
+    async def fetch(self, url: str, tenant: str, max_bytes: int) -> Image | NoImage:
+        """The checked image at a URL, with at most `max_bytes` bytes. The time limit includes the wait for a place
+        among the fetches, and decoding."""
         limit_s = self._settings.time_limit_s
         try:
             async with asyncio.timeout(limit_s), self._places.one(tenant):
-                return await self._follow(url)
+                return await self._decoder.image(await self._follow(url), max_bytes)
         except TimeoutError:
             reason = f"it did not arrive within {limit_s:g} seconds"
         except FetchRefused as refused:
@@ -146,27 +153,30 @@ class WebImageFetcher:
         _log.info("image_not_loaded", reason=reason)
         return NoImage(reason)
 
-    async def _follow(self, url: str | httpx.URL) -> Image:
-        """Fetches the image and follows redirects. Raises FetchRefused, HeadTooLong and httpcore's exceptions."""
+    async def _follow(self, url: str | httpx.URL) -> bytes:
+        """Fetches the file and follows redirects. Raises FetchRefused, HeadTooLong and httpcore's exceptions."""
+        if len(str(url)) > MAX_URL_CHARS:
+            raise FetchRefused(f"its address has more than {MAX_URL_CHARS:,} characters")
         for _ in range(_MAX_REDIRECTS + 1):
             found = await self._get(await self._destinations.check(url))
-            if isinstance(found, Image):
+            if isinstance(found, bytes):
                 return found
             url = found
         raise FetchRefused(f"its address leads on more than {_MAX_REDIRECTS} times")
 
-    async def _get(self, destination: Destination) -> Image | httpx.URL:
-        """The image, or the URL that the server redirects to."""
+    async def _get(self, destination: Destination) -> bytes | httpx.URL:
+        """The file, or the URL that the server redirects to."""
         tried = destination.addresses[:_MAX_ADDRESSES_TRIED]
         for address in tried[:-1]:
             try:
-                return await self._get_from(address, destination.url, len(tried))
+                return await self._get_from(address, destination, len(tried))
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return await self._get_from(tried[-1], destination.url, len(tried))
+        return await self._get_from(tried[-1], destination, len(tried))
 
-    async def _get_from(self, address: Address, url: httpx.URL, tried: int) -> Image | httpx.URL:
-        at = httpcore.URL(scheme="https", host=str(address), port=url.port or HTTPS_PORT, target=url.raw_path)
+    async def _get_from(self, address: Address, destination: Destination, tried: int) -> bytes | httpx.URL:
+        url = destination.url
+        at = httpcore.URL(scheme=url.scheme, host=str(address), port=destination.port, target=url.raw_path)
         request = httpcore.Request(
             "GET",
             at,
@@ -180,7 +190,7 @@ class WebImageFetcher:
         # Each request has a connection of its own, so that no cookie or proxy is used, no redirect is followed by
         # itself, and no connection for one name serves another name at the same address.
         network = BoundedNetwork()
-        tls = await asyncio.to_thread(self._tls)
+        tls = await asyncio.to_thread(self._tls) if url.scheme == "https" else None
         async with httpcore.AsyncHTTPConnection(at.origin, tls, network_backend=network) as connection:
             response = await connection.handle_async_request(request)
             network.head_received()
@@ -189,7 +199,7 @@ class WebImageFetcher:
             finally:
                 await response.aclose()
 
-    async def _read(self, response: httpcore.Response, url: httpx.URL) -> Image | httpx.URL:
+    async def _read(self, response: httpcore.Response, url: httpx.URL) -> bytes | httpx.URL:
         headers = httpx.Headers(response.headers)
         if response.status in _REDIRECTS and "location" in headers:
             return _next_url(url, headers["location"])
@@ -197,8 +207,7 @@ class WebImageFetcher:
             raise FetchRefused(_STATUS_REASONS.get(response.status, "its server answered with an error"))
         if headers.get("content-encoding", "identity").lower() != "identity":
             raise FetchRefused("its server sent it compressed")
-        content = await self._content(response, headers.get("content-length", ""))
-        return check_image(content, headers.get("content-type", ""), self._settings)
+        return await self._content(response, headers.get("content-length", ""))
 
     async def _content(self, response: httpcore.Response, announced: str) -> bytes:
         most = self._settings.max_bytes

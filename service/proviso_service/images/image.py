@@ -1,7 +1,8 @@
-"""Checks an image file: its type and size are read from its first bytes, and compared with the Content-Type header and
-the limits. The image itself is never decoded."""
+"""Images of messages, and the headers of image files: the type and size of an image are read from its first bytes and
+held against the limits before anything is decoded."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,13 +11,18 @@ from pydantic import Field
 from proviso_service.images.destinations import FetchRefused
 from proviso_service.settings import ImageSettings, Seconds
 
+MAX_URL_CHARS = 8_192
+"""Longest URL of an image. Those that carry a signature are often longer than browsers' usual 2,048 characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A checked image file. `media_type` is image/png, image/jpeg, image/gif or image/webp, according to its bytes."""
+    """A checked image file. `media_type` is image/png, image/jpeg, image/gif or image/webp, according to its bytes.
+    `note` says what was done to the file that was loaded; empty where it is that file."""
 
     media_type: str
     content: bytes
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +36,25 @@ class NoImage:
 class ImageFetcher(Protocol):
     """Loads the images of messages; WebImageFetcher does, and tests bring their own."""
 
-    async def fetch(self, url: str, tenant: str) -> Image | NoImage:
-        """The image at an https URL, for a message of the tenant. It has a time limit of its own, and returns NoImage
-        where the image cannot be loaded, instead of raising an exception."""
+    async def fetch(self, url: str, tenant: str, max_bytes: int) -> Image | NoImage:
+        """The image at a URL, for a message of the tenant; scaled down where it has more than `max_bytes` bytes. It
+        has a time limit of its own, and returns NoImage where the image cannot be loaded, instead of raising an
+        exception."""
         ...
 
+
+DAMAGED = "it is damaged or incomplete"
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_END = b"\0\0\0\0IEND\xaeB`\x82"
 _JPEG = b"\xff\xd8\xff"
 _GIF = (b"GIF87a", b"GIF89a")
 _MAX_JPEG_SEGMENTS = 1_000
-_JPEG_FILL = 0xFF
 _JPEG_SCAN = 0xDA
+_JPEG_END = 0xD9
+_JPEG_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
+"""Not the marks inside of pictures' data: escapes, restarts and fill bytes."""
+
 _JPEG_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """Markers of frame headers, which hold the size; the three that are left out mark tables."""
 
@@ -99,21 +111,30 @@ def _gif(content: bytes) -> tuple[int, int]:
 
 
 def _jpeg(content: bytes) -> tuple[int, int]:
-    if content.rfind(b"\xff\xd9") < 0:
+    frames = [at for marker, at in _jpeg_markers(content) if marker in _JPEG_FRAMES]
+    if not frames:
         raise BrokenImage
+    return _big_endian(content, frames[0] + 7, 2), _big_endian(content, frames[0] + 5, 2)
+
+
+def jpeg_scans(content: bytes) -> int:
+    """How often a whole JPEG goes over its pixels. Raises BrokenImage."""
+    return sum(marker == _JPEG_SCAN for marker, _ in _jpeg_markers(content))
+
+
+def _jpeg_markers(content: bytes) -> Iterator[tuple[int, int]]:
+    """The markers of a JPEG and their places, up to the marker of its end. What stands inside of segments, such as a
+    small preview, and after the end, such as a film, has markers of its own, which are passed over."""
     at = 2
     for _ in range(_MAX_JPEG_SEGMENTS):
-        if content[at] != _JPEG_FILL:
-            break
-        marker = content[at + 1]
-        if marker == _JPEG_FILL:
-            at += 1
-        elif marker in _JPEG_FRAMES:
-            return _big_endian(content, at + 7, 2), _big_endian(content, at + 5, 2)
-        elif marker == _JPEG_SCAN:
-            break
-        else:
-            at += 2 + _big_endian(content, at + 2, 2)
+        found = _JPEG_MARKER.search(content, at)
+        if found is None:
+            raise BrokenImage
+        at = found.start()
+        yield content[at + 1], at
+        if content[at + 1] == _JPEG_END:
+            return
+        at += 2 + _big_endian(content, at + 2, 2)
     raise BrokenImage
 
 
@@ -147,42 +168,29 @@ def _field(content: bytes, at: int, size: int) -> bytes:
     return field
 
 
-_UNSPECIFIC_TYPES = frozenset({"", "application/octet-stream", "binary/octet-stream"})
-"""Content types that servers send when they do not know the type of a file."""
-
-_TYPE_ALIASES = {"image/jpg": "image/jpeg"}
-
-
 class ImageConfig(ImageSettings):
     """Which images are loaded, and how large they may be."""
 
-    time_limit_s: Seconds = Field(10.0, description="Time limit of loading one image.")
-    max_bytes: int = Field(4 * 1024 * 1024, ge=1, description="Size of the largest image.")
-    max_side_pixels: int = Field(16_384, ge=1, description="Largest width and largest height of an image.")
-    max_pixels: int = Field(40_000_000, ge=1, description="Most pixels of an image.")
-    at_once: int = Field(32, ge=1, le=256, description="Images that are loaded at once.")
-    tenant_at_once: int = Field(16, ge=1, le=256, description="Images of one tenant that are loaded at once.")
+    time_limit_s: Seconds = Field(20.0, description="Time limit of loading and decoding one image.")
+    max_bytes: int = Field(32 * 1024 * 1024, ge=1, description="Size of the largest file that is loaded.")
+    max_pixels: int = Field(50_000_000, ge=1, description="Most pixels of an image that is loaded.")
+    max_model_pixels: int = Field(12_000_000, ge=1, description="Most pixels of an image that had to be scaled down.")
+    max_model_side: int = Field(8_000, ge=1, description="Largest width and height of an image for the model.")
+    at_once: int = Field(16, ge=1, le=256, description="Images that are loaded at once.")
+    tenant_at_once: int = Field(8, ge=1, le=256, description="Images of one tenant that are loaded at once.")
+    decoded_at_once: int = Field(2, ge=1, le=16, description="Images that are decoded at once.")
 
 
-def check_image(content: bytes, content_type: str, settings: ImageConfig) -> Image:
-    """The image, if its bytes match the Content-Type header and are within the limits. Raises FetchRefused."""
-    header = _header(content)
-    declared = content_type.partition(";")[0].strip().lower()
-    if declared not in _UNSPECIFIC_TYPES and _TYPE_ALIASES.get(declared, declared) != header.media_type:
-        raise FetchRefused("its server says that it is something else than it is")
-    if not header.width or not header.height:
-        raise FetchRefused("it is damaged or incomplete")
-    if max(header.width, header.height) > settings.max_side_pixels:
-        raise FetchRefused(f"it is more than {settings.max_side_pixels} pixels wide or high")
-    if header.width * header.height > settings.max_pixels:
-        raise FetchRefused(f"it has more than {settings.max_pixels / 1_000_000:g} million pixels")
-    return Image(header.media_type, content)
-
-
-def _header(content: bytes) -> ImageHeader:
+def checked_header(content: bytes, max_pixels: int) -> ImageHeader:
+    """The header of a whole image file that has at most so many pixels. Raises FetchRefused."""
     try:
-        return read_image_header(content)
+        header = read_image_header(content)
     except UnknownImage:
         raise FetchRefused("it is no PNG, JPEG, GIF or WebP image") from None
     except BrokenImage:
-        raise FetchRefused("it is damaged or incomplete") from None
+        raise FetchRefused(DAMAGED) from None
+    if not header.width or not header.height:
+        raise FetchRefused(DAMAGED)
+    if header.width * header.height > max_pixels:
+        raise FetchRefused(f"it has more than {max_pixels / 1_000_000:g} million pixels")
+    return header

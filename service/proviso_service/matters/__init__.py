@@ -4,7 +4,7 @@
 what is kept where: rows and bytes, which are the truth, and vectors, which `maintained_index.py` makes follow the rows.
 """
 
-from proviso_service.matters.document_text import TextPart, conflicting_fields
+from proviso_service.matters.document_text import TextPart
 from proviso_service.matters.excerpts import Mark, best_excerpt
 from proviso_service.matters.files import FileReader, reading_limits
 from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex
@@ -13,23 +13,32 @@ from proviso_service.matters.model import (
     DEFAULT_SEMANTIC_WEIGHT,
     DEFAULT_THRESHOLD,
     DOCUMENTATION,
+    NO_SUCH_DOCUMENT,
     Document,
+    DocumentContent,
     DocumentHits,
+    DocumentPage,
     DocumentProgress,
     DocumentStatus,
     DocumentText,
+    EmptyReason,
     Matter,
+    Outline,
     SearchHit,
     SearchOutcome,
     SearchQuery,
     Snippet,
     StoredChunk,
+    UnsearchedDocument,
     UploadHeader,
+    cause_of,
     chunk_id,
+    unread_error,
+    why_not_ready,
 )
 from proviso_service.matters.reconciling import probe_vector
 from proviso_service.matters.retrieval import Documentation, Retriever
-from proviso_service.matters.service import Matters, why_not_ready
+from proviso_service.matters.service import MatterReader, Matters
 from proviso_service.matters.stores import Leftover, LexicalHit, MatterStore, VectorHit, VectorRecord
 from proviso_service.matters.validation import is_uuid, uuid_of, uuids_of
 from proviso_service.matters.wording import holds_phrase, searchable
@@ -38,12 +47,16 @@ __all__ = [
     "DEFAULT_SEMANTIC_WEIGHT",
     "DEFAULT_THRESHOLD",
     "DOCUMENTATION",
+    "NO_SUCH_DOCUMENT",
     "Document",
+    "DocumentContent",
     "DocumentHits",
+    "DocumentPage",
     "DocumentProgress",
     "DocumentStatus",
     "DocumentText",
     "Documentation",
+    "EmptyReason",
     "FileReader",
     "IndexFailed",
     "IndexedVector",
@@ -52,9 +65,11 @@ __all__ = [
     "MaintainedIndex",
     "Mark",
     "Matter",
+    "MatterReader",
     "MatterStore",
     "Matters",
     "OpenIndex",
+    "Outline",
     "Retriever",
     "SearchHit",
     "SearchOutcome",
@@ -62,17 +77,19 @@ __all__ = [
     "Snippet",
     "StoredChunk",
     "TextPart",
+    "UnsearchedDocument",
     "UploadHeader",
     "VectorHit",
     "VectorRecord",
     "best_excerpt",
+    "cause_of",
     "chunk_id",
-    "conflicting_fields",
     "holds_phrase",
     "is_uuid",
     "probe_vector",
     "reading_limits",
     "searchable",
+    "unread_error",
     "uuid_of",
     "uuids_of",
     "why_not_ready",

@@ -43,6 +43,16 @@ class SearchCandidate:
         return (self.stored.filename, self.stored.document_id, self.stored.chunk.ordinal)
 
 
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a search chooses from. `most_left_out` is the highest similarity at which the stores may have left out a
+    passage that fits: 1 where words or numbers brought up more than was taken, and negative where nothing was left
+    out."""
+
+    found: Sequence[SearchCandidate]
+    most_left_out: float
+
+
 class CandidateSearch:
     """Asks the stores for candidates."""
 
@@ -51,7 +61,7 @@ class CandidateSearch:
         self._vectors = vectors
         self._embedder = embedder
 
-    async def find(self, place: SearchScope, query: ParsedQuery) -> Sequence[SearchCandidate]:
+    async def find(self, place: SearchScope, query: ParsedQuery) -> Candidates:
         """Returns every passage that one of the orders holds, with its similarity. For passages that were found by
         words or numbers alone, the similarity is computed from their stored embeddings."""
         (vector, near), (worded, numbered) = await together(self._near(place, query), self._named(place, query))
@@ -62,12 +72,17 @@ class CandidateSearch:
             place.tenant, vector, [stored for stored in found if stored.chunk_id not in similarity]
         )
         ranks = clause_ranks(query.references, [(stored.document_id, stored.chunk) for stored in found])
-        return [
+        candidates = [
             SearchCandidate(
                 stored, min(max(similarity[stored.chunk_id], 0.0), 1.0), worded.get(stored.chunk_id), clause_rank=rank
             )
             for stored, rank in zip(found, ranks, strict=True)
         ]
+        if len(worded) >= CANDIDATES or len(numbered) >= CLAUSE_CANDIDATES:
+            return Candidates(candidates, 1.0)
+        # A passage that holds a phrase of the query is found by its words, however far its meaning is.
+        is_cut = len(near) >= CANDIDATES and not query.phrases
+        return Candidates(candidates, min(hit.similarity for hit in near) if is_cut else -1.0)
 
     async def _near(self, place: SearchScope, query: ParsedQuery) -> tuple[Vectors, Sequence[VectorHit]]:
         """Returns the query's vector, and the passages that are near it."""

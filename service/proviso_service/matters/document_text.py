@@ -1,14 +1,20 @@
 """Reads parts of a document's text: from a position on, a page, or a section that is found by its heading or number."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from proviso_service.errors import FieldViolation, InvalidRequest
-from proviso_service.matters.model import Document, DocumentText
+from proviso_service.errors import (
+    DocumentNotFound,
+    DocumentWithoutPages,
+    FieldViolation,
+    InvalidRequest,
+    PageNotFound,
+    SectionNotFound,
+)
+from proviso_service.matters.model import Document, DocumentText, Outline
 from proviso_service.matters.stores import MatterStore
 from proviso_service.matters.wording import fold
-from proviso_service.reading import ClauseReference, Heading, PageSpan, Place, Span, clause_named, clause_of_title
+from proviso_service.reading import ClauseReference, Heading, PageSpan, Span, clause_named, clause_of_title
 from proviso_service.spelling import Spelling, likeness
 
 MAX_SUGGESTIONS = 3
@@ -30,13 +36,40 @@ def find_heading(headings: Sequence[Heading], wanted: str) -> Heading | None:
 
 
 def nearest_titles(headings: Sequence[Heading], wanted: str) -> list[str]:
-    """Returns the titles that have the most in common with what was wanted, best first; at most MAX_SUGGESTIONS."""
+    """Returns the titles that are nearest to what was wanted, best first, at most MAX_SUGGESTIONS: of a clause's number
+    those that share its first levels, and else those that have the most words in common."""
+    compared = headings[:_COMPARED_HEADINGS]
+    if (clause := clause_named(wanted)) and (near := _nearest_numbers(compared, clause)):
+        return near
     spelling = Spelling.of(_key(wanted)[:_COMPARED_CHARS])
-    titles = dict.fromkeys(heading.title for heading in headings[:_COMPARED_HEADINGS])
+    titles = dict.fromkeys(heading.title for heading in compared)
     scored = [(likeness(spelling, Spelling.of(_key(title)[:_COMPARED_CHARS])), title) for title in titles]
     return [title for score, title in sorted(scored, key=lambda pair: -pair[0]) if score >= _MIN_LIKENESS][
         :MAX_SUGGESTIONS
     ]
+
+
+def _nearest_numbers(headings: Sequence[Heading], wanted: ClauseReference) -> list[str]:
+    """Returns the titles of the clauses that share the first levels of a number, the more the better; of those that
+    share as many, the ones whose next level is nearest."""
+    near: dict[str, tuple[int, int]] = {}
+    for heading in headings:
+        clause, _ = clause_of_title(heading.title)
+        if clause and clause.is_part == wanted.is_part:
+            shared, distance = min(_distance(form, clause.levels) for form in wanted.forms)
+            if shared:
+                near.setdefault(heading.title, (shared, distance))
+    return sorted(near, key=lambda title: near[title])[:MAX_SUGGESTIONS]
+
+
+def _distance(wanted: Sequence[str], levels: Sequence[str]) -> tuple[int, int]:
+    """Returns the number of first levels that two clauses share, negative, and how far they are apart on the next."""
+    shared = next((n for n, pair in enumerate(zip(wanted, levels, strict=False)) if pair[0] != pair[1]), None)
+    shared = min(len(wanted), len(levels)) if shared is None else shared
+    ends = [
+        int(number[shared]) if len(number) > shared and number[shared].isdecimal() else 0 for number in (wanted, levels)
+    ]
+    return -shared, abs(ends[0] - ends[1])
 
 
 def section_of(headings: Sequence[Heading], heading: Heading, text_length: int) -> Span:
@@ -45,46 +78,20 @@ def section_of(headings: Sequence[Heading], heading: Heading, text_length: int) 
     return Span(heading.start, next(following, text_length))
 
 
-def section_path(headings: Sequence[Heading], position: int) -> tuple[str, ...]:
-    """Returns the titles of the headings above a position or at it, outermost first."""
-    path: list[Heading] = []
-    for heading in headings:
-        if heading.start > position:
-            break
-        path = [*(above for above in path if above.level < heading.level), heading]
-    return tuple(heading.title for heading in path)
-
-
-def page_at(pages: Sequence[PageSpan], position: int) -> int:
-    """Returns the number of the page that holds a position; 0 where there are no pages."""
-    index = bisect_right(pages, position, key=lambda page: page.start) - 1
-    return pages[index].number if index >= 0 else 0
-
-
-def places_within(headings: Sequence[Heading], pages: Sequence[PageSpan], span: Span) -> tuple[Place, ...]:
-    """Returns where pages and sections begin inside the span, after its start and in order."""
-    starts = {heading.start for heading in headings} | {page.start for page in pages}
-    inside = sorted(start for start in starts if span.start < start < span.end)
-    return tuple(Place(start, page_at(pages, start), _heading_at(headings, start)) for start in inside)
-
-
-def _heading_at(headings: Sequence[Heading], position: int) -> str:
-    index = bisect_right(headings, position, key=lambda heading: heading.start) - 1
-    return headings[index].title if index >= 0 else ""
-
-
 def _matching(headings: Sequence[Heading], wanted: str) -> Iterator[Heading | None]:
     key = _key(wanted)
     if not key:
         return
     titles = [(_key(heading.title), heading) for heading in headings]
-    yield next((heading for title, heading in titles if title == key), None)
     numbers = [(clause_of_title(heading.title), heading) for heading in headings]
-    yield next((heading for (_, rest), heading in numbers if _key(rest) == key), None)
-    if clause := clause_named(wanted):
+    clause = clause_named(wanted)
+    if clause:
         yield next((heading for (other, _), heading in numbers if _is_same(clause, other)), None)
         yield next((heading for (other, _), heading in numbers if _is_same_number(clause, other)), None)
-    holding = [heading for title, heading in titles if key in title]
+    yield next((heading for title, heading in titles if title == key), None)
+    yield next((heading for (_, rest), heading in numbers if _key(rest) == key), None)
+    # "2.1" also stands in the title of clause 12.1.
+    holding = [] if clause else [heading for title, heading in titles if key in title]
     yield holding[0] if len(holding) == 1 else None
 
 
@@ -123,12 +130,12 @@ def check_part(part: TextPart) -> None:
         raise InvalidRequest.of("page", "must be at least 0")
     if part.max_length < 1:
         raise InvalidRequest.of("max_length", "must be at least 1")
-    violations = conflicting_fields(part.start, part.page, part.heading)
+    violations = _conflicting_fields(part.start, part.page, part.heading)
     if violations:
         raise InvalidRequest(violations)
 
 
-def conflicting_fields(start: int, page: int, heading: str) -> list[FieldViolation]:
+def _conflicting_fields(start: int, page: int, heading: str) -> list[FieldViolation]:
     """Returns a violation for each field when a part is named in more than one way."""
     given = [name for name, value in (("start", start), ("page", page), ("heading", heading)) if value]
     if len(given) < 2:
@@ -137,10 +144,13 @@ def conflicting_fields(start: int, page: int, heading: str) -> list[FieldViolati
 
 
 async def read_part(store: MatterStore, document: Document, part: TextPart) -> DocumentText:
-    """Reads a part of a READY document. Raises InvalidRequest for a page or heading that the document does not have,
-    and DocumentNotFound when it was deleted meanwhile."""
-    headings, pages = await store.structure(document.tenant, document.document_id)
-    whole = _span(document, part, headings, pages)
+    """Reads a part of a READY document. Raises PageNotFound, DocumentWithoutPages and SectionNotFound for a part
+    that the document does not have, and DocumentNotFound when it was deleted meanwhile."""
+    outlines = await store.outlines(document.tenant, [document.document_id])
+    outline = outlines.get(document.document_id)
+    if outline is None:
+        raise DocumentNotFound(document.document_id)
+    whole = _span(document, part, outline)
     end = min(whole.start + part.max_length, whole.end)
     text = await store.text(document.tenant, document.document_id, whole.start, end) if whole.start < end else ""
     # A page may begin with the blank line that separates its first heading from the page before.
@@ -151,26 +161,26 @@ async def read_part(store: MatterStore, document: Document, part: TextPart) -> D
         whole.start,
         document.character_count,
         truncated=end < whole.end,
-        page=page_at(pages, first),
-        section_path=section_path(headings, first),
-        places=places_within(headings, pages, Span(first, end)),
+        page=outline.page_at(first),
+        section_path=outline.path_at(first),
+        places=outline.places_within(Span(first, end)),
     )
 
 
-def _span(document: Document, part: TextPart, headings: Sequence[Heading], pages: Sequence[PageSpan]) -> Span:
+def _span(document: Document, part: TextPart, outline: Outline) -> Span:
     if part.page:
-        return _page(document, pages, part.page)
+        return _page(document, outline.pages, part.page)
     if part.heading:
-        return _section(document, headings, part.heading)
+        return _section(document, outline.headings, part.heading)
     return Span(part.start, document.character_count)
 
 
 def _page(document: Document, pages: Sequence[PageSpan], number: int) -> Span:
     if not pages:
-        raise InvalidRequest.of("page", f"{document.filename} has no pages; ask for a heading or a position")
+        raise DocumentWithoutPages(document.filename, document.document_id)
     last = pages[-1].number
     if number > last:
-        raise InvalidRequest.of("page", f"{document.filename} has {last} page{'s' if last > 1 else ''}")
+        raise PageNotFound(number, last)
     page = next(page for page in pages if page.number >= number)
     # A page without text is missing in the list; it lies directly before the next one.
     return Span(page.start, page.end if page.number == number else page.start)
@@ -180,7 +190,7 @@ def _section(document: Document, headings: Sequence[Heading], wanted: str) -> Sp
     if heading := find_heading(headings, wanted):
         return section_of(headings, heading, document.character_count)
     if not headings:
-        raise InvalidRequest.of("heading", f"{document.filename} has no headings; ask for a position")
+        raise SectionNotFound(wanted, f"{document.filename} has no headings; ask for a position")
     nearest = nearest_titles(headings, wanted) or [heading.title for heading in headings[:1]]
     names = ", ".join(f'"{title}"' for title in nearest)
-    raise InvalidRequest.of("heading", f"{document.filename} has no such heading, or several; near it are {names}")
+    raise SectionNotFound(wanted, f"{document.filename} has no such heading, or several; near it are {names}")

@@ -4,13 +4,15 @@ library's failures become the service's errors."""
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from proviso_service.errors import Draining, NotReady, UnsupportedDocument
+from proviso_service.errors import Draining, FailureCause, NotReady, UnsupportedDocument
 from proviso_service.reading import (
     DocumentReader,
+    FileTooLong,
     ReadDocument,
     ReaderClosed,
     ReaderUnavailable,
     ReadingLimits,
+    ReadingTooSlow,
     UnreadableFile,
     format_of,
 )
@@ -56,6 +58,10 @@ class FileReader:
 def _as_service_errors() -> Iterator[None]:
     try:
         yield
+    except FileTooLong as too_long:
+        raise UnsupportedDocument(too_long.message, FailureCause.TOO_LONG) from too_long
+    except ReadingTooSlow as too_slow:
+        raise UnsupportedDocument(too_slow.message, FailureCause.TIMED_OUT) from too_slow
     except UnreadableFile as unreadable:
         raise UnsupportedDocument(unreadable.message) from unreadable
     except ReaderClosed as closed:

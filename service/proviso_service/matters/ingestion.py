@@ -8,6 +8,7 @@ import structlog
 
 from proviso_service.errors import (
     DocumentNotFound,
+    FailureCause,
     ModelApiError,
     ModelApiUnavailable,
     TooBusy,
@@ -155,12 +156,12 @@ class Ingestion:
         except DocumentNotFound:
             pass  # The document was deleted, and the deletion left a record of what is to be cleared.
         except UnsupportedDocument as failure:
-            await self._fail(document, failure.message)
+            await self._fail(document, failure.message, failure.cause)
         except ModelApiError as failure:
-            await self._fail(document, f"{failure.message}. Upload the document again to retry.")
+            await self._fail(document, f"{failure.message}. Upload the document again to retry.", failure.cause)
         except Exception:
             _log.exception("a document could not be ingested", document_id=document.document_id)
-            await self._fail(document, FAULT)
+            await self._fail(document, FAULT, FailureCause.FAILED)
 
     async def _ingest_patiently(self, document: Document) -> None:
         """Ingests the document, again where something that it needs is busy or away for the moment."""
@@ -172,7 +173,7 @@ class Ingestion:
             with attempt:
                 await self._pipeline.ingest(document, self._board.publish)
 
-    async def _fail(self, document: Document, reason: str) -> None:
+    async def _fail(self, document: Document, reason: str, cause: FailureCause) -> None:
         """Sets a document to FAILED. Its vectors are deleted first, so that after a crash in between the next process
         ingests the document again."""
         try:
@@ -181,7 +182,7 @@ class Ingestion:
             # These vectors are invisible, and are deleted with the document or when it is tried again.
             _log.warning("vectors of a failed document stay", document_id=document.document_id, exc_info=True)
         with suppress(DocumentNotFound):
-            failed = await self._store.set_status(document, DocumentStatus.FAILED, reason)
+            failed = await self._store.set_status(document, DocumentStatus.FAILED, reason, cause)
             self._board.publish(DocumentProgress(failed))
 
     async def _delete_vectors(self, document: Document) -> None:

@@ -1,11 +1,14 @@
 """Values of matters and documents. Offsets are Unicode code points; the end is exclusive."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 
-from proviso_service.reading import Chunk, Place, Span
+from proviso_service.errors import DocumentFailed, DocumentProcessing, DocumentUnread, FailureCause
+from proviso_service.paging import offset_token
+from proviso_service.reading import Chunk, Heading, PageSpan, PageWords, Place, PlacedWord, Span
 
 DOCUMENTATION = "documentation"
 """Stands in the place of a matter's id for the tenant's documentation, which belongs to no matter. It is not a UUID, so
@@ -28,7 +31,7 @@ class DocumentStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Matter:
     """A matter of a tenant. `index_version` grows whenever the set of READY documents changes or a document becomes
-    FAILED; it is part of every cache key."""
+    FAILED; it is part of every cache key. `update_time` is None until the name or the notes are changed."""
 
     matter_id: str
     tenant: str
@@ -37,11 +40,14 @@ class Matter:
     document_count: int = 0
     ready_count: int = 0
     index_version: int = 0
+    notes: str = ""
+    update_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a matter. Counts are filled in once it is READY, `failure_reason` when it has FAILED.
+    """A document of a matter. Counts are filled in once it is READY, `failure_reason` (in words) and `failure_cause`
+    when it has FAILED.
     `replaces_document_id` is the earlier document of the same file name."""
 
     document_id: str
@@ -58,11 +64,58 @@ class Document:
     chunk_count: int = 0
     page_count: int = 0
     replaces_document_id: str = ""
+    failure_cause: FailureCause | None = None
 
     @property
     def file_type(self) -> str:
         """The extension of the file name, in lower case and without the dot."""
         return self.filename.rpartition(".")[2].lower() if "." in self.filename else ""
+
+
+NO_SUCH_DOCUMENT = "There is no such document in this matter"
+
+
+def why_not_ready(document: Document | None) -> str:
+    """Returns why a document cannot be read, in words for a person. It is None where the matter has none of this id."""
+    if document is None:
+        return NO_SUCH_DOCUMENT
+    if document.status is DocumentStatus.FAILED:
+        return f"{document.filename} could not be read: {document.failure_reason}"
+    return f"{document.filename} is still being processed; try again shortly"
+
+
+def cause_of(document: Document | None) -> FailureCause:
+    """Returns why a document cannot be read, as `why_not_ready` says it in words."""
+    if document is None:
+        return FailureCause.NOT_FOUND
+    return FailureCause.FAILED if document.status is DocumentStatus.FAILED else FailureCause.PROCESSING
+
+
+def unread_error(document: Document) -> DocumentUnread:
+    """Returns the error for a document that is not READY."""
+    kind = DocumentFailed if document.status is DocumentStatus.FAILED else DocumentProcessing
+    return kind(why_not_ready(document), document.document_id)
+
+
+@dataclass(frozen=True, slots=True)
+class UnsearchedDocument:
+    """A document that a search could not look in, and why, in words. `document` is None where the matter has none of
+    this id."""
+
+    document_id: str
+    document: Document | None
+
+    @property
+    def filename(self) -> str:
+        return self.document.filename if self.document else ""
+
+    @property
+    def error(self) -> str:
+        return why_not_ready(self.document)
+
+    @property
+    def cause(self) -> FailureCause:
+        return cause_of(self.document)
 
 
 def chunk_id(document_id: str, ordinal: int) -> str:
@@ -117,6 +170,70 @@ class DocumentText:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentContent:
+    """The bytes of a document from `start` to `end` as they were uploaded. Reading `pieces` raises DocumentNotFound
+    when the document is deleted meanwhile."""
+
+    document: Document
+    start: int
+    end: int
+    pieces: AsyncGenerator[bytes, None]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPage:
+    """A page of a document, which has `page_count` pages. `layout` is the page as it is shown, and None where it is not
+    known; `words` are those that were asked for."""
+
+    number: int
+    page_count: int
+    layout: PageWords | None
+    words: tuple[PlacedWord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The headings and pages of a document, both in order. Clauses without a title are among the headings, by their
+    number."""
+
+    headings: Sequence[Heading] = ()
+    pages: Sequence[PageSpan] = ()
+
+    def path_at(self, position: int) -> tuple[str, ...]:
+        """Returns the titles of the headings above a position or at it, outermost first."""
+        path: list[Heading] = []
+        for heading in self.headings:
+            if heading.start > position:
+                break
+            path = [*(above for above in path if above.level < heading.level), heading]
+        return tuple(heading.title for heading in path)
+
+    def page_at(self, position: int) -> int:
+        """Returns the number of the page that holds a position; 0 where there are no pages."""
+        index = bisect_right(self.pages, position, key=_start) - 1
+        return self.pages[index].number if index >= 0 else 0
+
+    def places_within(self, span: Span) -> tuple[Place, ...]:
+        """Returns where clauses and pages begin inside the span, after its start and in order."""
+        starts = {one.start for one in (*_inside(self.headings, span), *_inside(self.pages, span))}
+        return tuple(Place(start, self.page_at(start), self._heading_at(start)) for start in sorted(starts))
+
+    def _heading_at(self, position: int) -> str:
+        index = bisect_right(self.headings, position, key=_start) - 1
+        return self.headings[index].title if index >= 0 else ""
+
+
+def _start(part: Heading | PageSpan) -> int:
+    return part.start
+
+
+def _inside(parts: Sequence[Heading | PageSpan], span: Span) -> Sequence[Heading | PageSpan]:
+    first = bisect_right(parts, span.start, key=_start)
+    last = bisect_right(parts, span.end - 1, first, key=_start)
+    return parts[first:last]
+
+
+@dataclass(frozen=True, slots=True)
 class UploadHeader:
     """What a caller says about a file before its bytes; `sha256` is empty or the hash of the bytes in hexadecimal."""
 
@@ -147,7 +264,7 @@ measured."""
 class SearchQuery:
     """A search in a matter. `threshold` and `semantic_weight` are in [0, 1]; empty `document_ids` mean the whole
     matter. At most `max_per_document` passages of one document are returned, the best of each document first; 0 sets no
-    limit."""
+    limit. `page_token` asks for the passages after those of a page before."""
 
     matter_id: str
     query: str
@@ -157,6 +274,7 @@ class SearchQuery:
     include_context: bool = False
     document_ids: Sequence[str] = ()
     max_per_document: int = 0
+    page_token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +311,30 @@ class DocumentHits:
     passages: int
 
 
+class EmptyReason(Enum):
+    """Why a search found nothing worth returning: no document was READY, no passage holds what it asks for word by
+    word, or every passage is below the threshold."""
+
+    NOTHING_SEARCHED = "nothing_searched"
+    NO_MATCH = "no_match"
+    BELOW_MIN_SCORE = "below_min_score"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSize:
+    """How many passages a search found on all pages, and whether it looked at every passage that may fit;
+    `best_similarity` is the highest of any passage that it looked at."""
+
+    total: int = 0
+    is_exact: bool = True
+    best_similarity: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """The passages that a search found, best first. The lists of documents are file names, filled in when nothing was
-    found."""
+    """The passages that a search found, best first, after the `first` ones; `scope` is what page tokens hold for.
+    `not_searched` are the documents asked for, or those of the matter, that could not be searched. The lists of
+    documents are file names, filled in when nothing was found."""
 
     query: SearchQuery
     hits: tuple[SearchHit, ...]
@@ -205,3 +343,13 @@ class SearchOutcome:
     rerank_failed: bool = False
     documents_available: tuple[str, ...] = field(default=())
     documents_processing: tuple[str, ...] = field(default=())
+    not_searched: tuple[UnsearchedDocument, ...] = ()
+    size: FoundSize = FoundSize()
+    empty_reason: EmptyReason | None = None
+    scope: tuple[str, ...] = ()
+    first: int = 0
+
+    def token_after(self, shown: int) -> str:
+        """The token of the page after the first passages of this one; empty when there is none."""
+        end = self.first + shown
+        return offset_token(self.scope, end) if end < self.size.total else ""

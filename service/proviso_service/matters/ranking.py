@@ -4,7 +4,7 @@ numbers (reciprocal rank fusion), the threshold, and a second look by a reranker
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 
 import structlog
 
@@ -65,9 +65,9 @@ class RankedPassage:
     rerank_score: float | None = None
 
 
-def best_of(ranked: Sequence[RankedPassage], query: SearchQuery) -> list[RankedPassage]:
-    """Returns the passages of the search's result, best first."""
-    return list(islice(_spread(ranked, query.max_per_document), query.max_results))
+def spread(ranked: Sequence[RankedPassage], max_per_document: int) -> list[RankedPassage]:
+    """Returns the passages of the search's result on all its pages, best first."""
+    return list(_spread(ranked, max_per_document))
 
 
 def rank(candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery) -> list[RankedPassage]:

@@ -1,17 +1,31 @@
 """Hybrid search in a matter, by meaning, by words and by clause numbers; and the search in a tenant's documentation."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from proviso_service.concurrency import together, with_timeout
 from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
-from proviso_service.matters.candidates import CandidateSearch, SearchScope
+from proviso_service.matters.candidates import Candidates, CandidateSearch, SearchCandidate, SearchScope
 from proviso_service.matters.excerpts import Snippets
-from proviso_service.matters.model import DOCUMENTATION, DocumentStatus, SearchHit, SearchOutcome, SearchQuery
-from proviso_service.matters.ranking import RankedPassage, best_of, rank, reranked
+from proviso_service.matters.model import (
+    DOCUMENTATION,
+    DocumentStatus,
+    EmptyReason,
+    FoundSize,
+    Matter,
+    Outline,
+    SearchHit,
+    SearchOutcome,
+    SearchQuery,
+    UnsearchedDocument,
+)
+from proviso_service.matters.ranking import RankedPassage, rank, reranked, spread
 from proviso_service.matters.stores import MatterStore, VectorIndex
 from proviso_service.matters.validation import matter_or_documentation, uuids_of
 from proviso_service.matters.wording import parse_query
 from proviso_service.models import Embedder, Reranker
+from proviso_service.paging import offset_in
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 
 TIME_LIMIT_S = 30.0
@@ -71,11 +85,16 @@ class Retriever:
     async def _search_when_free(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
         """Waits until fewer searches run than are allowed at the same time. Raises MatterNotFound."""
         async with self._running:
-            if place.matter_id != DOCUMENTATION:
-                await self._store.get_matter(place.tenant, place.matter_id)
-            return await self._search(place, query)
+            if place.matter_id == DOCUMENTATION:
+                version = await _ready_version(self._store, place.tenant)
+                return await self._search(place, query, version)
+            matter = await self._store.get_matter(place.tenant, place.matter_id)
+            outcome = await self._search(place, query, matter.index_version)
+            return replace(outcome, not_searched=await self._not_searched(place, matter, outcome))
 
-    async def _search(self, place: SearchScope, query: SearchQuery) -> SearchOutcome:
+    async def _search(self, place: SearchScope, query: SearchQuery, index_version: int) -> SearchOutcome:
+        scope = _page_scope(place, query, index_version)
+        first = offset_in(query.page_token, scope) if query.page_token else 0
         parsed = parse_query(query.query)
         candidates, matching = await together(
             self._candidates.find(place, parsed),
@@ -84,17 +103,34 @@ class Retriever:
             ),
         )
         snippets = Snippets(parsed)
-        ranked = rank(candidates, query, parsed)
-        reordered = await reranked(self._reranker, parsed, ranked)
-        best = best_of(ranked if reordered is None else reordered, query)
-        hits = [await self._hit(place.tenant, one, query, snippets) for one in best]
-        if hits:
-            failed = reordered is None and self._reranker is not None and not parsed.is_reference
+        ranked = rank(candidates.found, query, parsed)
+        size = _found_size(candidates, query, len(ranked))
+        if not ranked:
+            available, processing = await self._filenames(place)
+            reason = _empty_reason(candidates.found, query) if available else EmptyReason.NOTHING_SEARCHED
             return SearchOutcome(
-                query, tuple(hits), tuple(matching), reranked=reordered is not None, rerank_failed=failed
+                query,
+                (),
+                tuple(matching),
+                documents_available=available,
+                documents_processing=processing,
+                size=size,
+                empty_reason=reason,
             )
-        available, processing = await self._filenames(place)
-        return SearchOutcome(query, (), tuple(matching), documents_available=available, documents_processing=processing)
+        reordered = await reranked(self._reranker, parsed, ranked)
+        listed = spread(ranked if reordered is None else reordered, query.max_per_document)
+        page = listed[first : first + query.max_results]
+        failed = reordered is None and self._reranker is not None and not parsed.is_reference
+        return SearchOutcome(
+            query,
+            tuple([await self._hit(place.tenant, one, query, snippets) for one in page]),
+            tuple(matching),
+            reranked=reordered is not None,
+            rerank_failed=failed,
+            size=replace(size, total=len(listed)),
+            scope=scope,
+            first=first,
+        )
 
     async def _hit(self, tenant: str, one: RankedPassage, query: SearchQuery, snippets: Snippets) -> SearchHit:
         candidate = one.candidate
@@ -110,6 +146,24 @@ class Retriever:
             context_after=after,
         )
 
+    async def _not_searched(
+        self, place: SearchScope, matter: Matter, outcome: SearchOutcome
+    ) -> tuple[UnsearchedDocument, ...]:
+        """Returns the documents asked for that are not READY or not there; of a search in the whole matter, those of
+        the matter that are not READY."""
+        if not place.document_ids and matter.ready_count == matter.document_count:
+            return ()
+        if place.document_ids and {hit.stored.document_id for hit in outcome.hits}.issuperset(place.document_ids):
+            return ()
+        documents = await self._store.all_documents(place.tenant, place.matter_id)
+        by_id = {document.document_id: document for document in documents}
+        asked = {document_id: by_id.get(document_id) for document_id in place.document_ids} or by_id
+        return tuple(
+            UnsearchedDocument(document_id, document)
+            for document_id, document in asked.items()
+            if document is None or document.status is not DocumentStatus.READY
+        )
+
     async def _filenames(self, place: SearchScope) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Returns the file names of the documents searched, and of those that are still under way."""
         documents = [
@@ -123,6 +177,33 @@ class Retriever:
         )
 
 
+def _page_scope(place: SearchScope, query: SearchQuery, index_version: int) -> tuple[str, ...]:
+    """What the order of the passages depends on."""
+    numbers = (str(query.threshold), str(query.semantic_weight), str(query.max_per_document), str(index_version))
+    return ("search", place.matter_id, query.query, *numbers, *place.document_ids)
+
+
+def _found_size(candidates: Candidates, query: SearchQuery, total: int) -> FoundSize:
+    best = max((candidate.similarity for candidate in candidates.found), default=0.0)
+    return FoundSize(total, is_exact=candidates.most_left_out < query.threshold, best_similarity=best)
+
+
+def _empty_reason(found: Sequence[SearchCandidate], query: SearchQuery) -> EmptyReason:
+    """Tells why none of the candidates may be returned. Without weight, nearness of meaning alone finds nothing."""
+    named = any(candidate.lexical is not None or candidate.clause_rank is not None for candidate in found)
+    is_found = named or (bool(found) and query.semantic_weight > 0)
+    return EmptyReason.BELOW_MIN_SCORE if is_found else EmptyReason.NO_MATCH
+
+
+async def _ready_version(store: MatterStore, tenant: str) -> int:
+    """Returns the `index_version` of a tenant's documentation; 0 where there is nothing to find."""
+    try:
+        documentation = await store.get_matter(tenant, DOCUMENTATION)
+    except MatterNotFound:
+        return 0
+    return documentation.index_version if documentation.ready_count else 0
+
+
 class Documentation:
     """A tenant's documentation, such as handbooks and policies, as turns and tools use it. Its documents are kept by
     Matters, under the id DOCUMENTATION."""
@@ -133,13 +214,15 @@ class Documentation:
 
     async def ready_version(self, tenant: str) -> int:
         """Returns the documentation's `index_version`; 0 where there is nothing to find."""
-        try:
-            documentation = await self._store.get_matter(tenant, DOCUMENTATION)
-        except MatterNotFound:
-            return 0
-        return documentation.index_version if documentation.ready_count else 0
+        return await _ready_version(self._store, tenant)
 
-    async def search(self, tenant: str, query: str, max_results: int) -> SearchOutcome:
+    async def search(self, tenant: str, query: str, max_results: int, page_token: str = "") -> SearchOutcome:
         """Returns passages that are close to the query, best first; none where there is no documentation. Raises
         InvalidRequest and TooBusy."""
-        return await self._retriever.search(tenant, SearchQuery(DOCUMENTATION, query, max_results))
+        return await self._retriever.search(
+            tenant, SearchQuery(DOCUMENTATION, query, max_results, page_token=page_token)
+        )
+
+    async def outlines(self, tenant: str, outcome: SearchOutcome) -> Mapping[str, Outline]:
+        """Returns the outlines of the documents that a search found, by their ids."""
+        return await self._store.outlines(tenant, sorted({hit.stored.document_id for hit in outcome.hits}))

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from uuid import uuid4
 
 import structlog
 
-from proviso_service.errors import DocumentNotReady, Draining, InvalidRequest
+from proviso_service.errors import Draining, InvalidRequest
+from proviso_service.identity import NEVER_RETRIED, RetryKey
 from proviso_service.matters.clearing import Clearing
 from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_part, read_part
 from proviso_service.matters.files import FileReader
@@ -17,13 +18,17 @@ from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
     DOCUMENTATION,
     Document,
+    DocumentContent,
+    DocumentPage,
     DocumentProgress,
     DocumentStatus,
     DocumentText,
     Matter,
     UploadHeader,
     UploadResult,
+    unread_error,
 )
+from proviso_service.matters.originals import read_content, read_page
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import DocumentWatch, ProgressBoard
 from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, VectorIndex
@@ -37,7 +42,7 @@ from proviso_service.matters.validation import (
 )
 from proviso_service.models import Embedder
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading import DocumentReader
+from proviso_service.reading import DocumentReader, Span
 from proviso_service.settings import DocumentSettings
 
 T = TypeVar("T")
@@ -45,6 +50,16 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 
 MAX_NAME_CHARS = 512
+
+
+class MatterReader(Protocol):
+    """Reads what a turn needs to know of matters. The methods raise MatterNotFound and DocumentNotFound."""
+
+    async def get(self, tenant: str, matter_id: str) -> Matter: ...
+
+    async def get_document(self, tenant: str, matter_id: str, document_id: str) -> Document: ...
+
+    async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]: ...
 
 
 class Matters:
@@ -91,12 +106,17 @@ class Matters:
         await self._ingestion.close()
         await asyncio.gather(*self._finishing, return_exceptions=True)
 
-    async def create(self, tenant: str, name: str) -> Matter:
-        """Makes a matter. Raises InvalidRequest for a name that is blank or too long."""
-        name = name.strip()
-        if not 1 <= len(name) <= MAX_NAME_CHARS:
-            raise InvalidRequest.of("name", f"must have 1 to {MAX_NAME_CHARS} characters")
-        return await self._store.create_matter(tenant, name)
+    async def create(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED) -> Matter:
+        """Makes a matter, or returns the one that the same call has made before. Raises InvalidRequest for a name that
+        is blank or too long, and RequestIdReused where the request id has made another matter."""
+        return await self._store.create_matter(tenant, _checked_name("name", name), retry)
+
+    async def update(self, tenant: str, matter_id: str, name: str | None = None, notes: str | None = None) -> Matter:
+        """Changes what is given, and returns the matter. Raises InvalidRequest for a name that is blank or too long,
+        and MatterNotFound."""
+        if name is not None:
+            name = _checked_name("matter.name", name)
+        return await self._store.update_matter(tenant, uuid_of("matter_id", matter_id), name, notes)
 
     async def get(self, tenant: str, matter_id: str) -> Matter:
         """Returns a matter. Raises MatterNotFound."""
@@ -190,14 +210,28 @@ class Matters:
         part: TextPart = WHOLE_TEXT,
     ) -> DocumentText:
         """Returns part of the text of the document with this id, or of the newest document of this file name (in any
-        case). Raises InvalidRequest, MatterNotFound, DocumentNotFound and DocumentNotReady."""
+        case). Raises InvalidRequest, MatterNotFound, DocumentNotFound, DocumentProcessing and DocumentFailed."""
         if bool(document_id) == bool(filename):
             raise InvalidRequest.of("document_id", "exactly one of document_id and filename must be given")
         check_part(part)
-        document = await self._find(tenant, matter_id, document_id, filename)
-        if document.status is not DocumentStatus.READY:
-            raise DocumentNotReady(why_not_ready(document))
+        document = _ready(await self._find(tenant, matter_id, document_id, filename))
         return await read_part(self._store, document, part)
+
+    async def document_content(
+        self, tenant: str, matter_id: str, document_id: str, offset: int = 0, length: int = 0
+    ) -> DocumentContent:
+        """Returns the bytes of a document as they were uploaded, from `offset` on, at most `length` of them, or all if
+        that is 0. Raises InvalidRequest, MatterNotFound and DocumentNotFound."""
+        document = await self.get_document(tenant, matter_id, document_id)
+        return read_content(self._blobs, document, offset, length)
+
+    async def document_page(
+        self, tenant: str, matter_id: str, document_id: str, number: int, part: Span
+    ) -> DocumentPage:
+        """Returns a page of a document with the words of a part of its text; an end of 0 stands for that of the page.
+        Raises InvalidRequest, MatterNotFound, DocumentNotFound, DocumentUnread, DocumentWithoutPages, PageNotFound."""
+        document = _ready(await self.get_document(tenant, matter_id, document_id))
+        return await read_page(self._store, document, number, part)
 
     async def _find(self, tenant: str, matter_id: str, document_id: str, filename: str) -> Document:
         if document_id:
@@ -254,13 +288,19 @@ class Matters:
             raise
 
 
+def _checked_name(field: str, value: str) -> str:
+    name = value.strip()
+    if not 1 <= len(name) <= MAX_NAME_CHARS:
+        raise InvalidRequest.of(field, f"must have 1 to {MAX_NAME_CHARS} characters")
+    return name
+
+
+def _ready(document: Document) -> Document:
+    if document.status is not DocumentStatus.READY:
+        raise unread_error(document)
+    return document
+
+
 def _log_failure(task: asyncio.Task[T]) -> None:
     if not task.cancelled() and (failure := task.exception()):
         _log.error("work went wrong after its caller had left", exc_info=failure)
-
-
-def why_not_ready(document: Document) -> str:
-    """Returns why a document cannot be read yet, in words for a person."""
-    if document.status is DocumentStatus.FAILED:
-        return f"{document.filename} could not be read: {document.failure_reason}"
-    return f"{document.filename} is still being processed; try again shortly"

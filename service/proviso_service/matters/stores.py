@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from proviso_service.matters.model import Document, DocumentHits, DocumentStatus, Matter, StoredChunk
+from proviso_service.errors import FailureCause
+from proviso_service.identity import NEVER_RETRIED, RetryKey
+from proviso_service.matters.model import Document, DocumentHits, DocumentStatus, Matter, Outline, StoredChunk
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading import Chunk, Heading, PageSpan, ParsedDocument
+from proviso_service.reading import Chunk, PageWords, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +54,15 @@ class Leftover:
 class MatterStore(Protocol):
     """The rows of matters, documents, texts, chunks and embeddings, which are the source of truth."""
 
-    async def create_matter(self, tenant: str, name: str) -> Matter:
-        """Makes an empty matter."""
+    async def create_matter(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED) -> Matter:
+        """Makes an empty matter, or returns the one that the same call has made before. Raises RequestIdReused where
+        the request id has made another matter."""
+        ...
+
+    async def update_matter(
+        self, tenant: str, matter_id: str, name: str | None = None, notes: str | None = None
+    ) -> Matter:
+        """Changes what is given, and returns the matter. Raises MatterNotFound."""
         ...
 
     async def get_matter(self, tenant: str, matter_id: str) -> Matter:
@@ -131,7 +140,13 @@ class MatterStore(Protocol):
         matters."""
         ...
 
-    async def set_status(self, document: Document, status: DocumentStatus, failure_reason: str = "") -> Document:
+    async def set_status(
+        self,
+        document: Document,
+        status: DocumentStatus,
+        failure_reason: str = "",
+        failure_cause: FailureCause | None = None,
+    ) -> Document:
         """Sets a document's status. Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
@@ -150,8 +165,13 @@ class MatterStore(Protocol):
         """Returns part of a READY document's text. Raises DocumentNotFound."""
         ...
 
-    async def structure(self, tenant: str, document_id: str) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
-        """Returns the headings and pages of a READY document, both in order."""
+    async def page_words(self, tenant: str, document_id: str, number: int) -> tuple[PageWords | None, int]:
+        """Returns a page of a READY document with its words, and the number of the last page; None and 0 where no words
+        of the document are kept."""
+        ...
+
+    async def outlines(self, tenant: str, document_ids: Sequence[str]) -> Mapping[str, Outline]:
+        """Returns the outlines of those of the documents that are READY, by their ids."""
         ...
 
     async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
@@ -246,6 +266,10 @@ class BlobStore(Protocol):
 
     async def get(self, tenant: str, key: str) -> bytes:
         """Returns the bytes. Raises KeyError."""
+        ...
+
+    async def read(self, tenant: str, key: str, start: int, size: int) -> bytes:
+        """Returns `size` bytes from `start` on, or those that there are. Raises KeyError."""
         ...
 
     async def delete(self, tenant: str, key: str) -> None:

@@ -75,7 +75,7 @@ def _read(server: str, listed: ListedTool, others: Mapping[str, ServerTool]) -> 
     description = listed.description.strip()[:MAX_DESCRIPTION_CHARS] or f"The tool {listed.name} of {server}."
     if not _is_text([description, schema]):
         raise ToolRefused("It holds half of a character.")
-    return ServerTool(server, listed.name, shown, description, schema, shown_schema(schema))
+    return ServerTool(server, listed.name, shown, description, schema, shown_schema(schema), listed.is_repeatable)
 
 
 def _is_name(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from pydantic import SecretStr
 
-from proviso_service.errors import ProvisoError
+from proviso_service.errors import FailureCause, ProvisoError
 
 
 class ServerState(StrEnum):
@@ -21,17 +21,19 @@ class ServerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:
-    """A tool as its server lists it; nothing of it has been checked."""
+    """A tool as its server lists it; nothing of it has been checked. `is_repeatable`: the server says that it changes
+    nothing, or that calling it twice does no more than calling it once."""
 
     name: str
     description: str
     input_schema: Mapping[str, Any]
+    is_repeatable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
     """A checked tool of a server. A model sees it as `shown_name` with the parameters `shown_schema`. Its arguments are
-    checked against `schema`, which refers to nothing outside itself."""
+    checked against `schema`, which refers to nothing outside itself. `is_repeatable` is what its server says."""
 
     server_name: str
     name: str
@@ -39,6 +41,7 @@ class ServerTool:
     description: str
     schema: Mapping[str, Any]
     shown_schema: Mapping[str, Any]
+    is_repeatable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,15 @@ class ToolOutput:
 
 
 class ToolServerFailed(ProvisoError):
-    """A call of a server's tool failed. It is not retried, because it may have had its effect already."""
+    """A call of a server's tool failed. It is made again only where it `may_repeat`: it was not carried out and may be
+    soon, or the server says that repeating it does no harm. Any other may have had its effect already."""
+
+    def __init__(
+        self, message: str, cause: FailureCause = FailureCause.PROVIDER_AWAY, *, may_repeat: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.cause = cause
+        self.may_repeat = may_repeat
 
 
 _MIN_SECRET_CHARS = 4
@@ -145,7 +156,12 @@ class SessionEvent(Enum):
 
 class ConnectionFailed(Exception):
     """There is no connection, or it has ended. The message says why, in words that follow the server's name in a
-    sentence, such as "ended with exit code 1"."""
+    sentence, such as "ended with exit code 1". `carried_out` is False for a call that the server has certainly not
+    carried out."""
+
+    def __init__(self, message: str, *, carried_out: bool = True) -> None:
+        super().__init__(message)
+        self.carried_out = carried_out
 
 
 class CallRefused(Exception):

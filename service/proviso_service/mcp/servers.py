@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import structlog
 
 from proviso_service.concurrency import with_timeout
+from proviso_service.errors import FailureCause
 from proviso_service.mcp.listing import ToolListing, read_listing
 from proviso_service.mcp.model import (
     CallRefused,
@@ -30,6 +31,13 @@ _log = structlog.get_logger(__name__)
 
 OnChange = Callable[[ServerHealth], None]
 """Called in the event loop for each new state of a server and for each new list of its tools."""
+
+
+_FAILURES_THAT_PASS = 2
+"""After so many failures in a row a server is started again within two seconds."""
+
+_BACK_S = 5.0
+"""Seconds that a call waits for a server that is started again soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,8 @@ class ToolServer:
         self._on_change = on_change
         self._connection: ServerConnection | None = None
         self._starts = 0
+        self._failures = 0
+        self._is_open = asyncio.Event()
         state = ServerState.STARTING if config.enabled else ServerState.DISABLED
         self.health = self._health(state)
 
@@ -65,31 +75,49 @@ class ToolServer:
         if not self.config.enabled:
             self.started.set()
             return
-        failures = 0
         while True:
             start_s = asyncio.get_running_loop().time()
             reason = await self._session()
             lasted_s = asyncio.get_running_loop().time() - start_s
-            failures = 1 if lasted_s >= self._restarts.stable_s else failures + 1
+            self._failures = 1 if lasted_s >= self._restarts.stable_s else self._failures + 1
             self._set_state(ServerState.FAILED, reason)
-            await asyncio.sleep(self._restarts.backoff.pause_s(failures))
+            await asyncio.sleep(self._restarts.backoff.pause_s(self._failures))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
-        """Makes one call, within the time limit. Calls may overlap. Raises ToolServerFailed."""
+        """Makes one call, within the time limit. Calls may overlap. A call that finds the server between two sessions
+        waits a little for the next one. Raises ToolServerFailed, which says whether the call may be made again."""
+        if not self._is_open.is_set() and self._is_back_soon:
+            with suppress(TimeoutError):
+                await with_timeout(_BACK_S, self._is_open.wait())
         connection = self._connection
         if connection is None:
-            raise ToolServerFailed(f"The server {self.config.name!r} is not available: it {self._unavailability()}.")
+            away = f"The server {self.config.name!r} is not available: it {self._unavailability()}."
+            raise ToolServerFailed(away, may_repeat=self._is_back_soon)
+        may_repeat, cause = self._is_repeatable(tool), FailureCause.PROVIDER_AWAY
         # The failure is raised outside the handlers: one whose context is a TimeoutError would be retried.
         try:
             output = await with_timeout(self.config.timeout_s, connection.call(tool, arguments))
             return replace(output, text=self.config.masked(output.text)) if output.is_error else output
         except TimeoutError:
-            failure = f"did not answer within {self.config.timeout_s:g} seconds"
+            failure, cause = f"did not answer within {self.config.timeout_s:g} seconds", FailureCause.TIMED_OUT
         except ConnectionFailed as error:
             failure = f"{error} before it had answered"
+            may_repeat = may_repeat or not error.carried_out
+            if self._connection is connection:  # its end has not been noticed yet
+                self._is_open.clear()
         except CallRefused as error:
-            failure = f"did not carry out the call: {error}"
-        raise ToolServerFailed(f"The server {self.config.name!r} {self.config.masked(failure)}.")
+            failure, cause = f"did not carry out the call: {error}", FailureCause.FAILED
+            may_repeat = False
+        said = f"The server {self.config.name!r} {self.config.masked(failure)}."
+        raise ToolServerFailed(said, cause, may_repeat=may_repeat)
+
+    @property
+    def _is_back_soon(self) -> bool:
+        """Whether the server is starting, or will be started again within some seconds."""
+        return self.config.enabled and self._failures <= _FAILURES_THAT_PASS
+
+    def _is_repeatable(self, tool: str) -> bool:
+        return any(one.is_repeatable for one in (self.listing or ToolListing()).tools if one.name == tool)
 
     async def _session(self) -> str:
         """Runs one session from start to end, and returns why it ended or could not start."""
@@ -109,6 +137,7 @@ class ToolServer:
             return "failed for a reason that is in the log"
         finally:
             self._connection = None
+            self._is_open.clear()
 
     async def _use(self, connection: ServerConnection, limit: asyncio.Timeout) -> str:
         """Follows an open session to its end, and returns why it ended. A failure is returned and not raised, so that
@@ -117,6 +146,7 @@ class ToolServer:
             await self._list(connection)
             limit.reschedule(None)
             self._connection = connection
+            self._is_open.set()
             self._set_state(ServerState.READY)
             return await self._follow_changes(connection)
         except ConnectionFailed as error:

@@ -153,10 +153,13 @@ class ToolDispatcher(JSONRPCDispatcher[TransportContext]):
 
 def _listed(tool: Mapping[str, Any]) -> ListedTool:
     description, schema = tool.get("description"), tool.get("inputSchema")
+    hints = tool.get("annotations")
+    hints = hints if isinstance(hints, dict) else {}
     return ListedTool(
         tool["name"],
         description if isinstance(description, str) else "",
         schema if isinstance(schema, dict) else {"type": "null"},
+        is_repeatable=hints.get("readOnlyHint") is True or hints.get("idempotentHint") is True,
     )
 
 
@@ -251,13 +254,15 @@ class McpConnection:
         return self._dispatcher.take_listed()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        if self.end:
+            raise ConnectionFailed(self.end, carried_out=False)
         try:
             result = await self._session.call_tool(tool, dict(arguments))
         except MCPError as error:
             if error.code == CONNECTION_CLOSED or error.message == _TERMINATED:
                 self._signals.ended()
             if self.end:
-                raise ConnectionFailed(self.end) from error
+                raise ConnectionFailed(self.end, carried_out=error.message != _TERMINATED) from error
             raise CallRefused(_message_of(error)) from error
         except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
             self._signals.ended()

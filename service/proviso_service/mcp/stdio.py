@@ -141,11 +141,13 @@ async def _exit(process: Process) -> str:
 
 async def _end(process: Process) -> None:
     """Stops the process and all that it has started, in the order that the protocol prescribes: its input is closed
-    already, then comes SIGTERM, then SIGKILL."""
-    if not await _ended(process):
-        _signal(process, signal.SIGTERM)
-        await _ended(process)
-    _signal(process, signal.SIGKILL)
+    already, then comes SIGTERM, then SIGKILL, which comes also where the wait is cancelled."""
+    try:
+        if not await _ended(process):
+            _signal(process, signal.SIGTERM)
+            await _ended(process)
+    finally:
+        _signal(process, signal.SIGKILL)
     if not await _ended(process):
         _log.error("mcp_process_left", pid=process.pid)
 

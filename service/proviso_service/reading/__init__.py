@@ -7,26 +7,32 @@
 
 `formats.py` says which files are read and by which parser. A parser is a pure function from bytes to a ParsedDocument:
 `pdf.py`, `docx.py` and `html.py`, each with the files whose names begin like its own, `markdown.py` and `plain.py`.
-`outline.py` and `clauses.py` find headings, `furniture.py` finds what returns on every page, `clause_numbers.py` the
+`outline.py` and `clauses.py` find headings, `untitled.py` the clauses without a title (`openings.py` the numbers that
+may open one, `contents.py` tables of contents), `furniture.py` what returns on every page, `clause_numbers.py` the
 clauses that a passage belongs to, and `chunking.py` cuts passages. `references.py` and `words.py` read queries: which
 clauses and words they ask for.
 """
 
 from typing import TYPE_CHECKING
 
-from proviso_service.reading.canonical import readable
+from proviso_service.reading.canonical import readable, without_joiners
 from proviso_service.reading.chunking import sentence_ends
 from proviso_service.reading.formats import format_of, read_document
 from proviso_service.reading.model import (
+    PACKED_WORD,
     Chunk,
+    FileTooLong,
     Heading,
     PageSpan,
+    PageWords,
     ParsedDocument,
     Place,
+    PlacedWord,
     ReadDocument,
     ReaderClosed,
     ReaderUnavailable,
     ReadingLimits,
+    ReadingTooSlow,
     Span,
     UnreadableFile,
 )
@@ -64,21 +70,26 @@ __all__ = [
     "MAX_WORDS",
     "MESSAGE_STOP_WORDS",
     "NUMBER_WORDS",
+    "PACKED_WORD",
     "REQUEST_STOP_WORDS",
     "STATEMENT_STOP_WORDS",
     "WORD",
     "Chunk",
     "ClauseReference",
     "DocumentReader",
+    "FileTooLong",
     "Heading",
     "PageSpan",
+    "PageWords",
     "ParsedDocument",
     "Place",
+    "PlacedWord",
     "ProcessReader",
     "ReadDocument",
     "ReaderClosed",
     "ReaderUnavailable",
     "ReadingLimits",
+    "ReadingTooSlow",
     "Span",
     "UnreadableFile",
     "WordForms",
@@ -96,6 +107,7 @@ __all__ = [
     "significant_words",
     "telling_words",
     "value_in_words",
+    "without_joiners",
     "words_of",
 ]
 

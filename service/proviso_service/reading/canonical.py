@@ -5,16 +5,32 @@ import re
 from collections.abc import Iterable, Sequence
 from unicodedata import normalize
 
-from proviso_service.reading.model import Heading, PageSpan, ParsedDocument, ReadingLimits, Span, UnreadableFile
+from proviso_service.reading.model import (
+    FileTooLong,
+    Heading,
+    PageSpan,
+    ParsedDocument,
+    ReadingLimits,
+    Span,
+)
 
 _LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st"} | {
     "\ufb06": "st"
 }
-# Soft hyphens, zero-width characters and the marks of reading direction cannot be seen, and a search would not find a
-# word that holds one.
-_INVISIBLE = (
-    "\u00ad\u200b\u200c\u200d\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+# Soft hyphens, zero-width characters, the marks of reading direction and the tags of emblems cannot be seen, and a
+# search would not find a word that holds one. Marks of direction can show a quotation in another order than it is
+# stored in, and tags can hide whole sentences.
+_INVISIBLE = "\u00ad\u200b\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+# The joiner and the non-joiner belong to the spelling of Persian, Hindi and others, and to emoji: between two
+# characters of such scripts, from Arabic on, or of emoji one of them stays. Elsewhere they only hide a word.
+_JOINERS = "\u200c\u200d"
+_JOINED = "[\u0600-\u1cff\u2190-\u2bff\ua800-\uabff\ufb50-\ufe0f\ufe70-\ufefc\U00010a00-\U0001faff]"
+_JOINER = re.compile(f"(?<={_JOINED})([{_JOINERS}])[{_JOINERS}]*+(?={_JOINED})|[{_JOINERS}]+")
+# Rarer ones are left out of plain texts only: `readable` is what the index of words was built with.
+_RARE_INVISIBLE = "\u180e\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f" + "".join(
+    map(chr, range(0xE0000, 0xE0080))
 )
+_SEEN_ONLY = str.maketrans(dict.fromkeys(_INVISIBLE + _RARE_INVISIBLE, ""))
 _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _CONTROLS = "".join(chr(code) for code in (*range(9), 11, *range(14, 32), *range(127, 160)) if code != 0x85)
 _READABLE = str.maketrans(
@@ -33,34 +49,52 @@ CELL_BREAK = " | "
 """What stands between the cells of a table's row."""
 
 
-def text_too_long(limits: ReadingLimits) -> UnreadableFile:
+def text_too_long(limits: ReadingLimits) -> FileTooLong:
     """Returns the error for a text that is longer than the limit."""
-    return UnreadableFile(
-        f"The text is longer than {limits.max_text_chars:,} characters. Split it and upload the parts."
-    )
+    return FileTooLong(f"The text is longer than {limits.max_text_chars:,} characters. Split it and upload the parts.")
 
 
-def too_many_pages(limits: ReadingLimits) -> UnreadableFile:
+def too_many_pages(limits: ReadingLimits) -> FileTooLong:
     """Returns the error for a document with more pages than the limit."""
-    return UnreadableFile(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
+    return FileTooLong(f"The document has more than {limits.max_pages:,} pages. Split it and upload the parts.")
 
 
 def check_sections(count: int) -> None:
     """Raises UnreadableFile for more headings, or more passages, than a document may have."""
     if count > MAX_SECTIONS:
-        raise UnreadableFile("The document has too many sections. Split it and upload the parts.")
+        raise FileTooLong("The document has too many sections. Split it and upload the parts.")
 
 
 def readable(text: str) -> str:
     """Returns the text as words are searched in it: ligatures become letters, accents are part of their letters, every
     space is an ordinary one, and characters that cannot be seen are left out. Line ends become newlines."""
+    return without_joiners(legible(text))
+
+
+def legible(text: str) -> str:
+    """Returns the text as it is kept and shown: `readable`, but with the joiners that belong to its spelling."""
     text = normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").translate(_READABLE)
-    return _SURROGATE.sub("\ufffd", text)
+    return _with_joiners_in_place(_SURROGATE.sub("\ufffd", text))
+
+
+def without_joiners(text: str) -> str:
+    """Returns the text without joiners and non-joiners, which people leave out when they type a word again."""
+    return text.replace("\u200c", "").replace("\u200d", "")
+
+
+def without_invisible(text: str) -> str:
+    """Returns the text without the characters that cannot be seen, except for the joiners that belong to its spelling,
+    and otherwise as it is."""
+    return text if text.isascii() else _with_joiners_in_place(text.translate(_SEEN_ONLY))
+
+
+def _with_joiners_in_place(text: str) -> str:
+    return _JOINER.sub(r"\1", text) if any(joiner in text for joiner in _JOINERS) else text
 
 
 class CanonicalText:
     """The canonical text under construction. Blocks are appended in reading order; each is one paragraph, and a blank
-    line separates it from the next. Every text passes through `readable` and loses its outer white space; a block with
+    line separates it from the next. Every text passes through `legible` and loses its outer white space; a block with
     nothing left is left out.
 
     Methods raise UnreadableFile once the text is longer than the limit."""
@@ -93,7 +127,7 @@ class CanonicalText:
 
     def heading(self, text: str, level: int) -> Span:
         """Appends a heading of the outline in a block of its own; `level` counts from 1."""
-        span = self.paragraph(" ".join(readable(text).split()))
+        span = self.paragraph(" ".join(legible(text).split()))
         self.mark_heading(span, level)
         return span
 
@@ -106,7 +140,7 @@ class CanonicalText:
     def row(self, cells: Iterable[str], *, first: bool = False) -> Span:
         """Appends one row of a table, its cells in one line; `first` opens the table with a blank line. Empty cells
         keep their place."""
-        words = [" ".join(readable(cell).split()) for cell in cells]
+        words = [" ".join(legible(cell).split()) for cell in cells]
         if not any(words):
             return Span(self._length, self._length)
         return self._block(CELL_BREAK.join(words), PARAGRAPH_BREAK if first else "\n", strip=False)
@@ -133,7 +167,7 @@ class CanonicalText:
         return ParsedDocument("".join(self._parts), tuple(self._headings), tuple(pages), tuple(self._furniture))
 
     def _block(self, text: str, separator: str, *, strip: bool = True) -> Span:
-        words = readable(text)
+        words = legible(text)
         words = words.strip() if strip else words
         if not words:
             return Span(self._length, self._length)

@@ -16,6 +16,7 @@ from math import ceil
 
 from proviso_service.reading.clause_numbers import clause_numbers
 from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument, Span
+from proviso_service.reading.references import clause_of_title
 
 # Paragraphs end at blank lines and page breaks, and before list items and numbered clauses.
 _PARAGRAPH_END = re.compile(
@@ -26,6 +27,7 @@ _WORD_START = re.compile(r"[^\W_]")
 _ORNAMENT = " \t\n\f.:;-\u2013\u2014_=*#"
 # Where a long sentence may be cut, the best place first.
 _BREAKS = ("\n", "; ", ": ", ", ", " ")
+_CLAUSE_CHARS = 200
 _SENTENCE_MARKS = (".", ";", ":", "!", "?", "")
 # Words and marks that no sentence ends in.
 _UNFINISHED = re.compile(r"(?:,|\b(?:of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|its|such|any|shall|will|be))\Z")
@@ -33,20 +35,20 @@ _UNFINISHED = re.compile(r"(?:,|\b(?:of|and|or|the|to|for|in|on|by|with|a|an|at|
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """A part of the text under one heading; `body_start` is where the text after its title begins."""
+    """A part of the text under one title; `body_start` is where the text after the title begins."""
 
     start: int
     body_start: int
     end: int
-    path: tuple[str, ...]
 
 
 def chunk_document(parsed: ParsedDocument, max_chars: int) -> tuple[Chunk, ...]:
     """Returns chunks of at most `max_chars` code points, in order and without overlap. They cover all text except white
     space and furniture."""
     cutter = _Cutter(parsed, max_chars)
-    spans = [(span, section) for section in _sections(parsed) for span in cutter.chunks(section)]
-    numbers = clause_numbers(parsed.text, parsed.headings, [span for span, _ in spans])
+    spans = [span for section in _sections(parsed) for span in cutter.chunks(section)]
+    numbers = clause_numbers(parsed.text, parsed.headings, spans)
+    first_words = [_first_word(parsed.text, span) for span in spans]
     page_starts = [page.start for page in parsed.pages]
     return tuple(
         Chunk(
@@ -54,11 +56,11 @@ def chunk_document(parsed: ParsedDocument, max_chars: int) -> tuple[Chunk, ...]:
             start=span.start,
             end=span.end,
             text=parsed.text[span.start : span.end],
-            page=_page_at(parsed.pages, page_starts, _first_word(parsed.text, span)),
-            section_path=section.path,
+            page=_page_at(parsed.pages, page_starts, first_words[ordinal]),
+            section_path=path,
             clause_numbers=numbers[ordinal],
         )
-        for ordinal, (span, section) in enumerate(spans)
+        for ordinal, (span, path) in enumerate(zip(spans, _paths(parsed, first_words), strict=True))
     )
 
 
@@ -75,20 +77,47 @@ def _page_at(pages: Sequence[PageSpan], starts: Sequence[int], position: int) ->
 
 
 def _sections(parsed: ParsedDocument) -> Iterator[_Section]:
-    """Yields the text before the first heading, then one section for each heading. A heading without text of its own
-    opens the section of the deeper heading that follows it."""
+    """Yields the text before the first title, then one section for each title. A title without text of its own opens
+    the section of the deeper title that follows it. Clauses without a title open no section, because most are short."""
     text = parsed.text
     start = body_start = 0
-    path: tuple[Heading, ...] = ()
-    for heading, following in pairwise((None, *parsed.headings, None)):
+    titles = [heading for heading in parsed.headings if heading.titled]
+    for heading, following in pairwise((None, *titles, None)):
         end = following.start if following else len(text)
         if heading:
-            path = (*(above for above in path if above.level < heading.level), heading)
             body_start = _skip_ornament(text, heading.end, end)
         opens_next = heading and following and following.level > heading.level and body_start == end
         if not opens_next:
-            yield _Section(start, body_start, end, tuple(above.title for above in path))
+            yield _Section(start, body_start, end)
             start = end
+
+
+def _paths(parsed: ParsedDocument, first_words: Sequence[int]) -> Iterator[tuple[str, ...]]:
+    """Yields the section path of each passage, given where its first word stands: that of the clause which it begins
+    in. Where it opens with titles that follow one another, these belong to its path up to the first that numbers a
+    clause."""
+    text, headings = parsed.text, parsed.headings
+    path: tuple[Heading, ...] = ()
+    index = 0
+    for first_word in first_words:
+        while index < len(headings) and headings[index].start <= first_word:
+            path = (*(above for above in path if above.level < headings[index].level), headings[index])
+            index += 1
+        opens = bool(path) and path[-1].end > first_word
+        while opens and index < len(headings) and not _numbers_a_clause(path[-1]):
+            following = headings[index]
+            opens = following.level > path[-1].level and following.start == _skip_ornament(
+                text, path[-1].end, following.start
+            )
+            if opens:
+                path = (*path, following)
+                index += 1
+        yield tuple(above.title for above in path)
+
+
+def _numbers_a_clause(heading: Heading) -> bool:
+    reference, _ = clause_of_title(heading.title)
+    return reference is not None and not reference.is_part
 
 
 def _skip_ornament(text: str, start: int, end: int) -> int:
@@ -104,15 +133,23 @@ class _Cutter:
         self._max_chars = max_chars
         self._furniture = parsed.furniture
         self._furniture_starts = [span.start for span in parsed.furniture]
+        starts = [heading.start for heading in parsed.headings]
+        self._clause_chars = {start: end - start for start, end in pairwise((*starts, len(parsed.text)))}
 
     def chunks(self, section: _Section) -> Iterator[Span]:
         run: list[Span] = []
         for atom in self._atoms(section):
-            if run and self._furniture_within(run[-1].end, atom.start):
+            if run and (self._furniture_within(run[-1].end, atom.start) or self._begins_apart(run, atom)):
                 yield from _packed(run, self._max_chars)
                 run = []
             run.append(atom)
         yield from _packed(run, self._max_chars)
+
+    def _begins_apart(self, run: Sequence[Span], atom: Span) -> bool:
+        """Tells whether a clause without a title begins that is long enough for a chunk of its own, as what stands
+        before it is."""
+        clause_chars = self._clause_chars.get(atom.start, 0)
+        return min(clause_chars, atom.start - run[0].start) >= min(_CLAUSE_CHARS, self._max_chars // 2)
 
     def _atoms(self, section: _Section) -> Iterator[Span]:
         """Yields the smallest parts of a section: its paragraphs, or their sentences where a paragraph is longer than a

@@ -1,14 +1,15 @@
 """Finds which clauses a passage is part of or begins: "12", "12.3", and "12.3(b)" for item (b) of clause 12.3.
 
-The numbers come from titles, and from the clauses and items that open with a number. An item gets its full number only
-where that is certain: its list began with its first item under a clause whose number is known. The time is linear in
-the text."""
+The numbers come from the outline, which holds the clauses with and without a title, and from the items that open with a
+number or letter. An item gets its full number only where that is certain: its list began with its first item under a
+clause whose number is known. The time is linear in the text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
 
+from proviso_service.reading.contents import ends_as_entry
 from proviso_service.reading.model import Heading, Span
 from proviso_service.reading.numerals import roman_value
 from proviso_service.reading.references import clause_of_title
@@ -18,12 +19,10 @@ MAX_NUMBERS = 32
 MAX_NUMBER_CHARS = 40
 
 _MAX_ITEM_DEPTH = 4
-_CLAUSE_OPENS = r"(?=[A-Z\"\u201c\u2018'(\[*_<])"
+_ITEM_OPENS = r"(?=[A-Z\"\u201c\u2018'(\[*_<])"
 _LINE_START = r"^[ \t\f]*(?:[*_>#-]{1,6}[ \t]?)?"
 _OPENING = re.compile(
-    rf"(?:{_LINE_START}(?:(?i:section|clause)[ \t]+)?|(?<=[.;:)\"\u201d])[ \t]{{1,8}})"
-    rf"(?P<clause>\d{{1,3}}(?:\.\d{{1,3}}){{1,5}})(?![\d%])\.?[ \t]+{_CLAUSE_OPENS}"
-    rf"|{_LINE_START}(?P<plain>\d{{1,3}})[.)][ \t]+{_CLAUSE_OPENS}"
+    rf"{_LINE_START}(?P<plain>\d{{1,3}})[.)][ \t]+{_ITEM_OPENS}"
     r"|^[ \t\f]*(?:\((?P<line_item>[a-z]{1,4}|[A-Z]|\d{1,2})\)|(?P<open_item>[a-z]{1,4})[.)])(?=[ \t])"
     r"|(?<=[\s(])\((?P<inline_item>[a-z]{1,4}|[A-Z]|\d{1,2})\)(?=\s)",
     re.MULTILINE,
@@ -35,9 +34,6 @@ _REFERENCE = re.compile(
 _REFERENCE_CHARS = 48
 _JOINS = frozenset({"", ",", "and", "or", ", and", ", or", "and/or", "to", "through"})
 _JOIN_CHARS = 12
-# The end of a line in a table of contents.
-_CONTENTS_LINE = re.compile(r"(?:\.[ ]?){3,}[ \t]*\d{0,4}[ \t]*\Z|[ \t]{3,}\d{1,4}[ \t]*\Z")
-_CONTENTS_CHARS = 200
 _ROMAN_SIGNS = frozenset("ivxlc")
 
 
@@ -52,15 +48,15 @@ class _ClauseTitle:
 
 
 @dataclass(frozen=True, slots=True)
-class _Number:
-    """A place where a clause or item opens with its number: "12.3", "4" (from "4."), "b" (from "(b)")."""
+class _Item:
+    """A place where an item opens with its label: "4" (from "4."), "b" (from "(b)")."""
 
     start: int
     number: str
     kind: str
 
 
-_Mark = _ClauseTitle | _Number
+_Mark = _ClauseTitle | _Item
 
 
 def clause_numbers(text: str, headings: Sequence[Heading], passages: Sequence[Span]) -> list[tuple[str, ...]]:
@@ -113,8 +109,7 @@ def _joined(levels: Sequence[str]) -> str:
 
 
 def _openings(text: str, headings: Sequence[Heading]) -> Iterator[_Mark]:
-    """Yields the numbers that clauses and items open with, outside titles, tables of contents, and references to
-    clauses."""
+    """Yields the labels that items open with, outside titles, tables of contents, and references to clauses."""
     title = item_end = 0
     for match in _OPENING.finditer(text):
         kind = match.lastgroup or ""
@@ -125,10 +120,10 @@ def _openings(text: str, headings: Sequence[Heading]) -> Iterator[_Mark]:
         if kind == "inline_item":
             is_elsewhere = is_elsewhere or _is_reference(text, item_end, start)
             item_end = match.end()
-        elif kind in ("clause", "plain"):
-            is_elsewhere = is_elsewhere or _is_contents(text, match.end())
+        elif kind == "plain":
+            is_elsewhere = is_elsewhere or ends_as_entry(text, match.end())
         if not is_elsewhere:
-            yield _Number(start, match[kind], kind)
+            yield _Item(start, match[kind], kind)
 
 
 def _is_reference(text: str, item_end: int, start: int) -> bool:
@@ -137,12 +132,6 @@ def _is_reference(text: str, item_end: int, start: int) -> bool:
     if start - item_end <= _JOIN_CHARS and text[item_end:start].strip() in _JOINS:
         return True
     return _REFERENCE.search(text, max(0, start - _REFERENCE_CHARS), start) is not None
-
-
-def _is_contents(text: str, end: int) -> bool:
-    """Tells whether the rest of the line is that of a table of contents."""
-    line_end = text.find("\n", end, end + _CONTENTS_CHARS)
-    return _CONTENTS_LINE.search(text, end, line_end if line_end >= 0 else end + _CONTENTS_CHARS) is not None
 
 
 @dataclass(slots=True)
@@ -197,8 +186,6 @@ class _NumberPosition:
         if isinstance(mark, _ClauseTitle):
             self._parts = mark.parts
             self._open(mark.clause)
-        elif mark.kind == "clause" or (mark.kind == "plain" and self._is_next(mark.number)):
-            self._open(mark.number)
         elif mark.kind == "plain":
             self._items.enter(mark.number, "." + mark.number)
         elif not self._items.enter(mark.number, f"({mark.number})") and mark.kind != "inline_item":
@@ -208,12 +195,6 @@ class _NumberPosition:
     def _open(self, clause: str) -> None:
         self._clause = clause
         self._items = _Items()
-
-    def _is_next(self, number: str) -> bool:
-        """Tells whether a plain number is the next clause, or the first one that is known, and not an item of a
-        list."""
-        first = self._clause.partition(".")[0]
-        return not first or (first.isdecimal() and int(number) == int(first) + 1)
 
     def numbers(self) -> Iterator[str]:
         yield from self._parts

@@ -8,7 +8,7 @@ linear in the text."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _LITTLE = "of|and|or|the|to|for|in|on|by|with|a|an|at|from|as|upon|under|between|per|not|no|its|other|into|&|-|\u2013"
 _CAPITALISED = r"[A-Z][\w'\u2019/&-]{0,30}[,;]?"
@@ -21,7 +21,8 @@ _LINE_START = r"^[ \t\f]*"
 _AFTER_SENTENCE = r"(?<=[.;:\"\u201d)\]])[ \t]+"
 _AFTER_CAPITALS = r"(?<=[A-Z])[ \t]+"
 _LINE_END = r"[.:]?[ \t]*$"
-_RUN_IN = r"[.:](?=[ \t]+[A-Z0-9(\"\u201c'\u2018\[]|[ \t]*$)"
+# A title ends in a mark, or where the first clause under it begins.
+_RUN_IN = r"(?:[.:](?=[ \t]+[A-Z0-9(\"\u201c'\u2018\[]|[ \t]*$)|(?=[ \t]+\d{1,2}\.\d{1,2}\.?[ \t]))"
 
 # A plain number needs its full stop or bracket: "2 January" and "10 Business Days" are not headings.
 _PLAIN_NUMBER = r"\d{1,2}[.)](?=[ \t])"
@@ -33,9 +34,12 @@ _NUMBERED = re.compile(
     re.MULTILINE,
 )
 
-_PARTS = "ARTICLE|EXHIBIT|SCHEDULE|ANNEX|ANNEXURE|APPENDIX|ATTACHMENT|ADDENDUM|PART"
+_ANNEXES = "EXHIBIT|SCHEDULE|ANNEX|ANNEXURE|APPENDIX|ATTACHMENT|ADDENDUM"
+_PARTS = f"ARTICLE|PART|{_ANNEXES}"
 _LABEL = rf"(?:{_PARTS}|SECTION|CLAUSE)"
-_ORDINAL = r"(?:\d{1,2}(?:\.\d{1,2}){0,3}|[IVXL]{1,6}|[A-Z](?:-\d{1,2})?)(?!\w)"
+_ORDINAL = (
+    r"(?:[\"\u201c]?(?:\d{1,2}(?:\.\d{1,2}){0,3}(?:\([a-z]{1,3}\))?|[IVXL]{1,6}|[A-Z](?:-\d{1,2})?)(?!\w)[\"\u201d]?)"
+)
 _BREAK = r"[ \t.:)\u2013\u2014-]{0,8}(?:\n[ \t]*){0,2}"
 _LABELLED = re.compile(
     rf"{_LINE_START}(?P<own_line>(?=[A-Z])(?i:{_LABEL})[ \t]+{_ORDINAL}(?P<title>{_BREAK}{_TITLE})?)"
@@ -43,6 +47,13 @@ _LABELLED = re.compile(
     rf"|(?:{_LINE_START}|{_AFTER_SENTENCE})"
     rf"(?P<run_in>{_LABEL}[ \t]+{_ORDINAL}[.:]?[ \t\u2013\u2014-]{{1,4}}{_CAPS_TITLE})(?=[.:]?[ \t]+[A-Z0-9(\"\u201c])",
     re.MULTILINE,
+)
+_LOOK_BACK = 40
+# The text of an annex may go on in the line that it opens. Where that names another annex, it is a list of them.
+_ANNEX = re.compile(
+    rf"\n[ \t]*\n[ \t\f]*(?P<annex>(?=[A-Z])(?i:{_ANNEXES})[ \t]+{_ORDINAL})"
+    rf"(?=[.:]?[ \t\u2013\u2014-]+(?:[A-Z0-9\"\u201c]|\([A-Z]))"
+    rf"(?![^\n]{{0,100}}\b(?i:{_ANNEXES})[ \t]+{_ORDINAL}[ \t\u2013\u2014-]+[A-Z0-9\"\u201c(])"
 )
 _LABELLED_PARTS = re.compile(rf"(?P<label>{_LABEL})[ \t]+(?P<ordinal>{_ORDINAL})", re.IGNORECASE)
 _OPENING = re.compile(rf"(?P<title>{_TITLE})(?:[.:]?[ \t]*\Z|{_RUN_IN})")
@@ -90,11 +101,25 @@ def opening_title(content: str) -> tuple[str, str]:
 def labelled_titles(text: str) -> Iterator[Title]:
     """Yields titles such as "ARTICLE IV", "Exhibit A", "SECTION 3. Fees"."""
     for match in _LABELLED.finditer(text):
-        title = _title(text, match, "own_line", "run_in")
-        label = _LABELLED_PARTS.match(title.words)
-        if label and not _UNFINISHED.search(title.words, label.end()):
-            is_part = label["label"].upper() in _PARTS.split("|")
-            yield Title(title.start, title.end, title.words, label["ordinal"], is_part)
+        yield from _labelled(_title(text, match, "own_line", "run_in"))
+
+
+def annexes(text: str) -> Iterator[Title]:
+    """Yields the labels of annexes that have no title, before the text that goes on in their line: "SCHEDULE A  1. The
+    Supplier delivers"."""
+    for match in _ANNEX.finditer(text):
+        before = text[max(0, match.start() - _LOOK_BACK) : match.start()].rstrip()
+        # A blank line may be a page break inside a sentence that refers to the annex.
+        if not before.endswith(",") and not _UNFINISHED.search(before):
+            yield from _labelled(_title(text, match, "annex"))
+
+
+def _labelled(title: Title) -> Iterator[Title]:
+    label = _LABELLED_PARTS.match(title.words)
+    if label and not _UNFINISHED.search(title.words, label.end()):
+        ordinal = label["ordinal"].strip('"\u201c\u201d')
+        words = f"{label['label']} {ordinal}{title.words[label.end() :]}"
+        yield replace(title, words=words, number=ordinal, part=label["label"].upper() in _PARTS.split("|"))
 
 
 def numbered_titles(text: str) -> Iterator[Title]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO
 
-from proviso_service.reading.model import UnreadableFile
+from proviso_service.reading.model import FileTooLong, UnreadableFile
 
 MAX_INFLATED_BYTES = 256 * 1024 * 1024
 """The budget for all parts that are read, together."""
@@ -53,7 +53,7 @@ class Package:
     def __init__(self, content: bytes) -> None:
         # The archive's directory is read as a whole, so its length is checked first.
         if content.count(_MEMBER_SIGNATURE) > MAX_MEMBERS:
-            raise UnreadableFile(
+            raise FileTooLong(
                 f"The file is an archive of more than {MAX_MEMBERS:,} parts, not an ordinary Word document."
             )
         with _reasons():
@@ -92,8 +92,8 @@ def resolve(base: str, target: str) -> str:
     return posixpath.normpath(posixpath.join("/", posixpath.dirname(base), target)).lstrip("/")
 
 
-def _too_large() -> UnreadableFile:
-    return UnreadableFile(
+def _too_large() -> FileTooLong:
+    return FileTooLong(
         f"The document unpacks to more than {MAX_INFLATED_BYTES // 2**20} MB of text and markup. "
         "Split it and upload the parts."
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from proviso_service.reading.canonical import readable
+from proviso_service.reading.canonical import legible
 from proviso_service.reading.docx_numbering import Label, Numbering, ParagraphStyle, Styles, in_outline
 from proviso_service.reading.docx_xml import (
     Element,
@@ -65,7 +65,7 @@ class NoteReference:
 
 @dataclass(frozen=True, slots=True)
 class DocxParagraph:
-    """A paragraph. `text` is `readable`, with single spaces and a newline for each break, and does not hold the label.
+    """A paragraph. `text` is `legible`, with single spaces and a newline for each break, and does not hold the label.
     `outline_level` counts from 0 and is None in body text; `bold` says that the whole paragraph is bold."""
 
     text: str
@@ -102,7 +102,7 @@ class _ParagraphDraft:
     bold_chars: int = 0
 
     def finished(self) -> DocxParagraph:
-        lines = (" ".join(line.split()) for line in readable("".join(self.pieces)).split("\n"))
+        lines = (" ".join(line.split()) for line in legible("".join(self.pieces)).split("\n"))
         return DocxParagraph(
             "\n".join(lines).strip(),
             self.label,

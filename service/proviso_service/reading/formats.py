@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from proviso_service.reading.canonical import check_sections, text_too_long
 from proviso_service.reading.chunking import chunk_document
 from proviso_service.reading.model import ParsedDocument, ReadDocument, ReadingLimits, UnreadableFile
+from proviso_service.reading.untitled import complete_with_clauses
 
 Parser = Callable[[bytes, ReadingLimits], ParsedDocument]
 """Returns the canonical text and structure of a file. Raises UnreadableFile when the bytes are not of the format or a
@@ -201,6 +202,7 @@ def read_document(media_type: str, content: bytes, limits: ReadingLimits) -> Rea
     if not parsed.text.strip():
         raise UnreadableFile("The file holds no text.")
     check_sections(len(parsed.headings))
+    parsed = replace(parsed, headings=complete_with_clauses(parsed.text, parsed.headings, parsed.furniture))
     chunks = chunk_document(parsed, limits.chunk_chars)
     if not chunks:
         # Every line returns on every page, so what was taken for furniture is the document's text.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from proviso_service.reading.model import UnreadableFile
+from proviso_service.reading.model import FileTooLong, UnreadableFile
 
 _DECLARED_WITHIN_BYTES = 1024
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
@@ -100,7 +100,7 @@ def body_of(text: str) -> LexborNode | None:
 
 def _check_bounds(text: str) -> None:
     if text.count("<") > MAX_TAGS:
-        raise UnreadableFile(
+        raise FileTooLong(
             f"The page has more than {MAX_TAGS:,} tags. Save it as plain text or split it, and upload that."
         )
     if _MANY_ATTRIBUTES.search(text):

@@ -26,7 +26,7 @@ _NUMBERED = re.compile(r"(?:\d|(?:article|section|clause|schedule|exhibit|annex|
 
 
 def parse_markdown(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Returns the decoded source, unchanged except for its line ends. Raises UnreadableFile."""
+    """Returns the decoded source, which is all of the text. Raises UnreadableFile."""
     text = decode(content, limits)
     check_sections(sum(1 for _ in islice(_TITLE_LINE.finditer(text), MAX_SECTIONS + 1)))
     return ParsedDocument(text, tuple(_Outline(text).headings()))

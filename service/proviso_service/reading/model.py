@@ -3,17 +3,21 @@
 Offsets are Unicode code points; the end is exclusive."""
 
 import hashlib
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a document: its `level` from 1, and the position of its line in the text."""
+    """A heading of a document: its `level` from 1, and the position of its line in the text. A clause without a title
+    of its own counts as a heading that is not `titled`: its number stands for the title."""
 
     level: int
     title: str
     start: int
     end: int
+    titled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +38,61 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedWord:
+    """A word of the text and the box around it, as shares of the width and height of its page as it is shown, measured
+    from the upper left corner."""
+
+    start: int
+    end: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+PACKED_WORD = struct.Struct("<IHHHHH")
+"""A word in PageWords.packed."""
+WHOLE_PAGE = 0xFFFF
+"""What the edges of boxes are measured in: the width or height of a page is so much."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """A page as it is shown, with its words: its `number` from 1, and its size in points.
+
+    `packed` has 14 bytes for each word, in the order of the text: how far it begins after the end of the word before,
+    its length, and the edges of its box (left, top, right, bottom) as 65,535ths of the page."""
+
+    number: int
+    width: float
+    height: float
+    packed: bytes = b""
+
+    @property
+    def reach(self) -> int:
+        """The position in the text where the last word ends."""
+        return sum(gap + length for gap, length, *_ in PACKED_WORD.iter_unpack(self.packed))
+
+    def words(self) -> Iterator[PlacedWord]:
+        """Yields the words in the order of the text."""
+        end = 0
+        for gap, length, left, top, right, bottom in PACKED_WORD.iter_unpack(self.packed):
+            start, end = end + gap, end + gap + length
+            yield PlacedWord(start, end, left / WHOLE_PAGE, top / WHOLE_PAGE, right / WHOLE_PAGE, bottom / WHOLE_PAGE)
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """The canonical text of a document with its structure; every later offset refers to `text`.
 
     `furniture` are running headers, footers and page numbers, in order: text that is read with the document but belongs
-    to no passage."""
+    to no passage. `page_words` are the pages of a PDF, in order, also those without text."""
 
     text: str
     headings: tuple[Heading, ...] = ()
     pages: tuple[PageSpan, ...] = ()
     furniture: tuple[Span, ...] = ()
+    page_words: tuple[PageWords, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +159,14 @@ class UnreadableFile(Exception):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
+
+
+class FileTooLong(UnreadableFile):
+    """The file passes a limit of size or structure; a part of it could be read."""
+
+
+class ReadingTooSlow(UnreadableFile):
+    """Reading the file took longer than the time limit."""
 
 
 class ReaderUnavailable(Exception):

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from proviso_service.reading.clauses import Title, capital_titles, labelled_titles, numbered_titles
+from proviso_service.reading.clauses import Title, annexes, capital_titles, labelled_titles, numbered_titles
 from proviso_service.reading.model import Heading, Span
 from proviso_service.reading.numerals import roman_value
 
@@ -24,7 +24,8 @@ def find_headings(text: str, furniture: Sequence[Span] = ()) -> tuple[Heading, .
     """Returns the headings of a plain text in order; none overlaps another or `furniture`. Parts (article, exhibit) are
     on level 1, lines in capitals on level 2, and clauses below by the depth of their number."""
     titles = sorted(
-        (*labelled_titles(text), *numbered_titles(text), *capital_titles(text)), key=lambda t: (t.start, -t.end)
+        (*labelled_titles(text), *annexes(text), *numbered_titles(text), *capital_titles(text)),
+        key=lambda title: (title.start, -title.end),
     )
     distinct = list(_apart_from(furniture, _without_overlaps(titles)))
     repeats = Counter(title.words for title in distinct)

@@ -10,7 +10,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfiumError, PdfPage
 
 from proviso_service.reading.canonical import text_too_long
-from proviso_service.reading.model import ParsedDocument, ReadingLimits, UnreadableFile
+from proviso_service.reading.model import FileTooLong, ParsedDocument, ReadingLimits, UnreadableFile
 from proviso_service.reading.pdf_assembly import PageMargins, assemble
 from proviso_service.reading.pdf_furniture import repeated_stamps, running_rows
 from proviso_service.reading.pdf_layout import PageBlock, arrange, with_furniture
@@ -18,6 +18,7 @@ from proviso_service.reading.pdf_lines import PageText, frame_of, read_page
 from proviso_service.reading.pdf_outline import outline, read_bookmarks
 from proviso_service.reading.pdf_paragraphs import paragraphs
 from proviso_service.reading.pdf_tables import Grid, find_grids
+from proviso_service.reading.pdf_words import page_words
 
 _NOTICE = re.compile(r"please wait|to view the full contents", re.IGNORECASE)
 
@@ -34,7 +35,8 @@ def parse_pdf(content: bytes, limits: ReadingLimits) -> ParsedDocument:
         assembled = assemble(paragraphs(numbers, blocks), margins, limits)
         parsed = assembled.parsed
         headings = outline(parsed.text, assembled.blocks, assembled.apart, read_bookmarks(document))
-        return replace(parsed, headings=headings)
+        sizes = ((page.number, page.shown) for page, _ in pages)
+        return replace(parsed, headings=headings, page_words=page_words(parsed.text, assembled.runs, sizes))
 
 
 def _read_pages(document: PdfDocument, limits: ReadingLimits) -> Iterator[tuple[PageText, tuple[Grid, ...]]]:
@@ -49,7 +51,7 @@ def _read_pages(document: PdfDocument, limits: ReadingLimits) -> Iterator[tuple[
             grids = find_grids(page, frame_of(page, text.quarter_turns)) if _has_cells(text) else ()
         finally:
             page.close()
-        chars += sum(len(segment.text) for segment in text.segments) + sum(map(len, text.stamps))
+        chars += sum(len(segment.text) for segment in text.segments) + sum(len(stamp.text) for stamp in text.stamps)
         if chars > limits.max_text_chars:
             raise text_too_long(limits)
         yield text, grids
@@ -75,8 +77,8 @@ def _arranged(pages: Sequence[tuple[PageText, tuple[Grid, ...]]]) -> tuple[list[
     margins: list[PageMargins] = []
     for (text, grids), running in zip(pages, running_rows(texts), strict=True):
         blocks.append(with_furniture(arrange(running.segments, grids), running.inside))
-        stamps = tuple(stamp for stamp in text.stamps if stamp in repeated)
-        aside = tuple(stamp for stamp in text.stamps if stamp not in repeated)
+        stamps = tuple(stamp for stamp in text.stamps if stamp.text in repeated)
+        aside = tuple(stamp for stamp in text.stamps if stamp.text not in repeated)
         margins.append(PageMargins(text.number, running.top, running.bottom + stamps, aside))
     return blocks, margins
 
@@ -142,7 +144,7 @@ def _check(document: PdfDocument, content: bytes, limits: ReadingLimits) -> None
         raise UnreadableFile("The PDF has no pages.")
     # A damaged file can claim any number of pages, so the number counts only when the page beyond the limit exists.
     if len(document) > limits.max_pages and open_page(document, limits.max_pages):
-        raise UnreadableFile(
+        raise FileTooLong(
             f"The PDF has {len(document):,} pages; up to {limits.max_pages:,} are read. Split it and upload the parts."
         )
 

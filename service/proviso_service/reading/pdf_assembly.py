@@ -8,6 +8,7 @@ from proviso_service.reading.canonical import CanonicalText
 from proviso_service.reading.model import ParsedDocument, ReadingLimits, Span
 from proviso_service.reading.pdf_outline import SetBlock
 from proviso_service.reading.pdf_paragraphs import ParagraphBreak, PdfParagraph, PdfPart, PlacedFurniture, PlacedTable
+from proviso_service.reading.pdf_words import Run, SetText
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,19 +17,20 @@ class PageMargins:
     the direction of reading (`aside`)."""
 
     number: int
-    top: tuple[str, ...]
-    bottom: tuple[str, ...]
-    aside: tuple[str, ...]
+    top: tuple[SetText, ...]
+    bottom: tuple[SetText, ...]
+    aside: tuple[SetText, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Assembled:
     """The text of a PDF with what its outline is made from: how its paragraphs are set, and in `apart` the spans of
-    furniture and table rows, in order."""
+    furniture and table rows, in order. `runs` are what the text was written from, in its order."""
 
     parsed: ParsedDocument
     blocks: tuple[SetBlock, ...]
     apart: tuple[Span, ...]
+    runs: tuple[Run, ...]
 
 
 def assemble(parts: Iterable[PdfPart], margins: Sequence[PageMargins], limits: ReadingLimits) -> Assembled:
@@ -53,10 +55,11 @@ class _Writer:
         self._text = CanonicalText(limits)
         self._margins = margins
         self._page = -1
-        self._waiting: list[tuple[str, bool]] = []
-        self._aside: tuple[str, ...] = ()
+        self._waiting: list[tuple[SetText, bool]] = []
+        self._aside: tuple[SetText, ...] = ()
         self._blocks: list[SetBlock] = []
         self._apart: list[Span] = []
+        self._runs: list[Run] = []
 
     def paragraph(self, paragraph: PdfParagraph) -> None:
         """Writes the pieces of a paragraph, which may stand on several pages."""
@@ -70,6 +73,7 @@ class _Writer:
             else:
                 span = self._begin(page, paragraph)(text)
                 start, end, begun_on = span.start, span.end, page
+            self._runs += (run for piece in (first, *more) for run in piece.runs)
         if start < end:
             lines = len(paragraph.pieces)
             self._blocks.append(SetBlock(Span(start, end), begun_on, paragraph.size, paragraph.bold, lines))
@@ -84,11 +88,12 @@ class _Writer:
     def table(self, placed: PlacedTable) -> None:
         self._go_to(placed.page)
         for index, row in enumerate(placed.table.rows):
-            self._apart.append(self._text.row(row, first=index == 0))
+            self._apart.append(self._text.row((cell.text for cell in row), first=index == 0))
+            self._runs += (run for cell in row for run in cell.runs)
 
     def furniture(self, placed: PlacedFurniture) -> None:
         self._go_to(placed.page)
-        self._text.furniture(placed.text)
+        self._write_furniture(placed.running)
 
     def finish(self) -> Assembled:
         """Writes the margins of the pages that are left and returns the whole document."""
@@ -98,7 +103,7 @@ class _Writer:
             self._write_waiting()
         parsed = self._text.finish()
         apart = sorted((*self._apart, *parsed.furniture), key=lambda span: span.start)
-        return Assembled(parsed, tuple(self._blocks), tuple(apart))
+        return Assembled(parsed, tuple(self._blocks), tuple(apart), tuple(self._runs))
 
     def _go_to(self, number: int) -> bool:
         """Goes to a page between two blocks. Returns whether anything that stands in margins was written on the way."""
@@ -118,16 +123,16 @@ class _Writer:
 
     def _leave_page(self) -> None:
         if self._page >= 0:
-            self._waiting += [(text, True) for text in self._margins[self._page].bottom]
-            self._waiting += [(text, False) for text in self._aside]
+            self._waiting += [(running, True) for running in self._margins[self._page].bottom]
+            self._waiting += [(stamp, False) for stamp in self._aside]
             self._aside = ()
 
     def _write_aside(self) -> bool:
         """Writes what stands aside on this page before a paragraph that goes on to the next one, because after it the
         text would count as the next page's. Returns whether anything was written."""
         written = bool(self._aside)
-        for text in self._aside:
-            self._text.paragraph(text)
+        for stamp in self._aside:
+            self._write_stamp(stamp)
         self._aside = ()
         return written
 
@@ -136,14 +141,22 @@ class _Writer:
         margins = self._margins[self._page]
         self._text.begin_page(margins.number)
         self._aside = margins.aside
-        self._waiting += [(text, True) for text in margins.top]
+        self._waiting += [(running, True) for running in margins.top]
 
     def _write_waiting(self) -> bool:
         for text, is_furniture in self._waiting:
             if is_furniture:
-                self._text.furniture(text)
+                self._write_furniture(text)
             else:
-                self._text.paragraph(text)
+                self._write_stamp(text)
         written = bool(self._waiting)
         self._waiting.clear()
         return written
+
+    def _write_furniture(self, running: SetText) -> None:
+        self._text.furniture(running.text)
+        self._runs += running.runs
+
+    def _write_stamp(self, stamp: SetText) -> None:
+        self._text.paragraph(stamp.text)
+        self._runs += stamp.runs

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proviso_service.reading.furniture import recurring_lines, running_lines
-from proviso_service.reading.pdf_lines import PageText, Row, Segment, rows_of, text_of
+from proviso_service.reading.pdf_lines import PageText, Row, Segment, rows_of, runs_of, text_of
 from proviso_service.reading.pdf_tables import is_next_row
+from proviso_service.reading.pdf_words import SetText
 
 # Shares of the page's height, measured from its nearer edge. Page numbers may stand anywhere: filings have them where
 # the pages of an earlier print ended.
@@ -38,9 +39,9 @@ class PageFurniture:
     """The furniture of one page in reading order, and in `segments` the rest of the page. Furniture `inside` the page
     has its baselines."""
 
-    top: tuple[str, ...]
-    inside: tuple[tuple[float, str], ...]
-    bottom: tuple[str, ...]
+    top: tuple[SetText, ...]
+    inside: tuple[tuple[float, SetText], ...]
+    bottom: tuple[SetText, ...]
     segments: tuple[Segment, ...]
 
 
@@ -53,6 +54,10 @@ class _PageRow:
     text: str
     before: Row | None
     after: Row | None
+
+    @property
+    def as_set(self) -> SetText:
+        return SetText(self.text, runs_of(self.row))
 
     @property
     def place(self) -> float:
@@ -87,9 +92,9 @@ def running_rows(pages: Sequence[PageText]) -> list[PageFurniture]:
     inside = _inside(rows, bodies)
     return [
         PageFurniture(
-            tuple(row.text for row in page_rows[: body.start]),
-            tuple((page_rows[index].row[0].baseline, page_rows[index].text) for index in sorted(inner)),
-            tuple(row.text for row in page_rows[body.stop :]),
+            tuple(row.as_set for row in page_rows[: body.start]),
+            tuple((page_rows[index].row[0].baseline, page_rows[index].as_set) for index in sorted(inner)),
+            tuple(row.as_set for row in page_rows[body.stop :]),
             tuple(segment for index in body if index not in inner for segment in page_rows[index].row),
         )
         for page_rows, body, inner in zip(rows, bodies, inside, strict=True)
@@ -101,7 +106,7 @@ def repeated_stamps(pages: Sequence[PageText]) -> frozenset[str]:
     on_pages: defaultdict[str, set[int]] = defaultdict(set)
     for page in pages:
         for stamp in page.stamps:
-            on_pages[stamp].add(page.number)
+            on_pages[stamp.text].add(page.number)
     return frozenset(stamp for stamp, numbers in on_pages.items() if len(numbers) > 1)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from proviso_service.reading.pdf_lines import Row, Segment, rows_of, text_of
+from proviso_service.reading.pdf_lines import Row, Segment, rows_of, runs_of, text_of
 from proviso_service.reading.pdf_tables import Grid, PdfTable, cut_tables, ruled_table
+from proviso_service.reading.pdf_words import Run, SetText
 
 # As a share of the font size.
 _TOUCHING = 0.12
@@ -31,6 +32,7 @@ class TextLine:
     baseline: float
     size: float
     bold: bool
+    runs: tuple[Run, ...]
     is_furniture: bool = False
 
 
@@ -61,12 +63,12 @@ def arrange(segments: Sequence[Segment], grids: Sequence[Grid]) -> list[PageBloc
     return blocks + _columns(outside, _MAX_COLUMN_SPLITS)
 
 
-def with_furniture(blocks: Sequence[PageBlock], inside: Iterable[tuple[float, str]]) -> list[PageBlock]:
+def with_furniture(blocks: Sequence[PageBlock], inside: Iterable[tuple[float, SetText]]) -> list[PageBlock]:
     """Adds furniture to the blocks, given as pairs of baseline and text: as lines of the flow that begins above it, or
     else as a flow of its own at the end."""
     placed = list(blocks)
-    for baseline, text in inside:
-        line = TextLine(text, 0.0, 0.0, baseline, 0.0, bold=False, is_furniture=True)
+    for baseline, running in inside:
+        line = TextLine(running.text, 0.0, 0.0, baseline, 0.0, bold=False, runs=running.runs, is_furniture=True)
         at = next((i for i in reversed(range(len(placed))) if _begins_above(placed[i], baseline)), None)
         flow = placed[at] if at is not None else None
         if at is not None and isinstance(flow, LineFlow):
@@ -161,13 +163,15 @@ def _merged(row: Sequence[Segment]) -> Row:
 def _joined(left: Segment, right: Segment, space: str) -> Segment:
     size = max(left.size, right.size)
     bold = left.bold and right.bold
-    return Segment(left.text + space + right.text, left.left, right.right, left.baseline, size, bold, left.order)
+    text, runs = left.text + space + right.text, left.runs + right.runs
+    return Segment(text, left.left, right.right, left.baseline, size, bold, left.order, runs)
 
 
 def _line(row: Row) -> TextLine:
     size = max(segment.size for segment in row)
     bold = all(segment.bold for segment in row)
-    return TextLine(set_off(text_of(row)), row[0].left, max(s.right for s in row), row[0].baseline, size, bold)
+    text, right = set_off(text_of(row)), max(s.right for s in row)
+    return TextLine(text, row[0].left, right, row[0].baseline, size, bold, runs_of(row))
 
 
 _NUMBER = r"\(?(?:\d{1,3}|[ivxlc]{1,6}|[IVXLC]{1,6}|[a-zA-Z]{1,2})[.)]"

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import byref, c_double, c_int, create_string_buffer
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any
+from operator import itemgetter
 
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
+
+from proviso_service.reading.pdf_words import BoxPacker, Run, SetText
 
 # PDFium puts this character in place of a hyphen at the end of a line that the next line continues.
 _HYPHEN_MARK = "\ufffe"
@@ -46,20 +47,22 @@ class Segment:
     size: float
     bold: bool
     order: int
+    runs: tuple[Run, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
     """What a page holds: its segments in the order of drawing, and in `stamps` text that is set across the direction of
     reading, such as a stamp in a margin or a watermark. `quarter_turns` says how far the direction of reading is turned
-    from the page's own axes."""
+    from the page's own axes; `shown` is the width and height of the page as it is shown."""
 
     number: int
     width: float
     height: float
     segments: tuple[Segment, ...]
-    stamps: tuple[str, ...] = ()
-    quarter_turns: int = 0
+    stamps: tuple[SetText, ...]
+    quarter_turns: int
+    shown: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +103,18 @@ def read_page(page: PdfPage, number: int) -> PageText:
     try:
         glyphs = _Glyphs(textpage)
         spans = list(_spans(glyphs))
-        frame = frame_of(page, _reading_direction(spans, page.get_rotation() // 90))
+        turns = page.get_rotation() // 90
+        shown = frame_of(page, turns)
+        frame = frame_of(page, _reading_direction(spans, turns))
+        lines = _LineReader(glyphs, frame, shown, number)
         segments: list[Segment] = []
-        stamps: list[str] = []
+        stamps: list[SetText] = []
         for span in spans:
             if span.quarter_turns == frame.quarter_turns:
-                segments += _segments(glyphs, span, frame, len(segments))
+                segments += lines.segments(span, len(segments))
             else:
-                stamps.append(glyphs.words(span.start, span.end))
-        return PageText(number, *frame.size, tuple(segments), tuple(stamps), frame.quarter_turns)
+                stamps.append(lines.stamp(span))
+        return PageText(number, *frame.size, tuple(segments), tuple(stamps), frame.quarter_turns, shown.size)
     finally:
         textpage.close()
 
@@ -124,21 +130,30 @@ class _GlyphLine:
     hyphenated: bool
 
 
+_Box = tuple[float, float, float, float]
+"""The edges of a character's box on the page: left, bottom, right and top."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Axis:
     """The direction of reading: which edges of a character's box come first and last, and where the page begins."""
 
-    start: Callable[[Any], float]
-    end: Callable[[Any], float]
+    first_edge: Callable[[_Box], float]
+    last_edge: Callable[[_Box], float]
     sign: int
     origin: float
 
-    def position(self, edge: float) -> float:
-        return _finite(self.sign * edge - self.origin)
+    def start(self, box: _Box) -> float:
+        """Returns where a character begins, in the direction of reading."""
+        return _finite(self.sign * self.first_edge(box) - self.origin)
+
+    def end(self, box: _Box) -> float:
+        """Returns where the character after it should begin."""
+        return _finite(self.sign * self.last_edge(box) - self.origin)
 
 
 def _axis(frame: Frame) -> _Axis:
-    left, bottom, right, top = map(attrgetter, ("left", "bottom", "right", "top"))
+    left, bottom, right, top = map(itemgetter, range(4))
     if frame.quarter_turns == 1:
         return _Axis(bottom, top, 1, frame.bottom)
     if frame.quarter_turns == 2:
@@ -169,20 +184,12 @@ class _Glyphs:
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return text.replace(_HYPHEN_MARK, "").replace(_SOFT_HYPHEN, "-").replace("\u00a0", " ")
 
-    def extent(self, position: int, axis: _Axis) -> tuple[float, float]:
-        """Returns where a character begins and where the next one should begin, in the direction of reading."""
-        pdfium.FPDFText_GetLooseCharBox(self._raw, self._index(position), self._box_ref)
-        return axis.position(axis.start(self._box)), axis.position(axis.end(self._box))
-
-    def gap(self, before: int, after: int, axis: _Axis) -> tuple[float, float]:
-        """Returns where one character ends and another begins, in the direction of reading."""
-        box, reference = self._box, self._box_ref
-        if self._is_mapped:
-            before, after = self._index(before), self._index(after)
-        pdfium.FPDFText_GetLooseCharBox(self._raw, before, reference)
-        end = axis.end(box)
-        pdfium.FPDFText_GetLooseCharBox(self._raw, after, reference)
-        return axis.position(end), axis.position(axis.start(box))
+    def box(self, position: int) -> _Box:
+        """Returns the box of a character, which is as high as its font and reaches to where the next character should
+        begin."""
+        box, index = self._box, self._index(position) if self._is_mapped else position
+        pdfium.FPDFText_GetLooseCharBox(self._raw, index, self._box_ref)
+        return box.left, box.bottom, box.right, box.top
 
     def origin(self, position: int) -> tuple[float, float]:
         pdfium.FPDFText_GetCharOrigin(self._raw, self._index(position), byref(self._x), byref(self._y))
@@ -238,37 +245,72 @@ def _reading_direction(spans: Sequence[_GlyphLine], page_turns: int) -> int:
     return lengths.most_common(1)[0][0] if lengths else page_turns % 4
 
 
-def _segments(glyphs: _Glyphs, span: _GlyphLine, frame: Frame, order: int) -> Iterator[Segment]:
-    _, baseline = frame.upright(*glyphs.origin(span.start))
-    starts_bold, fixed_pitch = glyphs.font(span.start)
-    wide = span.size * (_WIDE_GAP_TYPEWRITTEN if fixed_pitch else _WIDE_GAP)
-    for part in _parts(glyphs, span, _axis(frame), wide):
-        text = glyphs.words(part.start, part.end) + ("-" if span.hyphenated and part.end == span.end else "")
-        bold = starts_bold if part.start == span.start else glyphs.font(part.start)[0]
-        bold = bold and glyphs.font(part.end - 1)[0]
-        yield Segment(text, part.left, part.right, baseline, span.size, bold, order)
-        order += 1
-
-
 @dataclass(frozen=True, slots=True)
 class _LinePart:
+    """A part of a line without a wide gap in it, from `left` to `right`; `boxes` are those of its words."""
+
     start: int
     end: int
     left: float
     right: float
+    boxes: bytes
 
 
-def _parts(glyphs: _Glyphs, span: _GlyphLine, axis: _Axis, wide: float) -> Iterator[_LinePart]:
-    """Divides the line at its wide gaps."""
-    start = span.start
-    left, _ = glyphs.extent(start, axis)
-    for space in _SPACES.finditer(glyphs.text, span.start, span.end):
-        before, after = space.span()
-        right, next_left = glyphs.gap(before - 1, after, axis)
-        if next_left - right > wide:
-            yield _LinePart(start, before, left, right)
-            start, left = after, next_left
-    yield _LinePart(start, span.end, left, glyphs.extent(span.end - 1, axis)[1])
+class _LineReader:
+    """Makes segments of the lines of a page: `frame` is the page as it is read, `shown` the page as it is shown."""
+
+    def __init__(self, glyphs: _Glyphs, frame: Frame, shown: Frame, page: int) -> None:
+        self._glyphs = glyphs
+        self._frame = frame
+        self._axis = _axis(frame)
+        self._boxes = BoxPacker(shown.upright, shown.size)
+        self._page = page
+
+    def segments(self, line: _GlyphLine, order: int) -> Iterator[Segment]:
+        """Yields the segments of a line in the direction of reading; `order` is that of the first."""
+        glyphs = self._glyphs
+        _, baseline = self._frame.upright(*glyphs.origin(line.start))
+        starts_bold, fixed_pitch = glyphs.font(line.start)
+        wide = line.size * (_WIDE_GAP_TYPEWRITTEN if fixed_pitch else _WIDE_GAP)
+        for part in self._parts(line, wide):
+            text = glyphs.words(part.start, part.end) + ("-" if line.hyphenated and part.end == line.end else "")
+            bold = starts_bold if part.start == line.start else glyphs.font(part.start)[0]
+            bold = bold and glyphs.font(part.end - 1)[0]
+            run = Run(self._page, text, part.boxes)
+            yield Segment(text, part.left, part.right, baseline, line.size, bold, order, (run,))
+            order += 1
+
+    def stamp(self, line: _GlyphLine) -> SetText:
+        """Returns a line that is set across the direction of reading."""
+        text = self._glyphs.words(line.start, line.end)
+        (whole,) = self._parts(line, math.inf)
+        return SetText(text, (Run(self._page, text, whole.boxes),))
+
+    def _parts(self, line: _GlyphLine, wide: float) -> Iterator[_LinePart]:
+        """Divides the line at its wide gaps."""
+        glyphs, axis = self._glyphs, self._axis
+        start, first = line.start, glyphs.box(line.start)
+        left, boxes = axis.start(first), bytearray()
+        for space in _SPACES.finditer(glyphs.text, line.start, line.end):
+            before, after = space.span()
+            last, following = glyphs.box(before - 1), glyphs.box(after)
+            boxes += self._around(first, last)
+            right, next_left = axis.end(last), axis.start(following)
+            if next_left - right > wide:
+                yield _LinePart(start, before, left, right, bytes(boxes))
+                start, left, boxes = after, next_left, bytearray()
+            first = following
+        last = glyphs.box(line.end - 1)
+        yield _LinePart(start, line.end, left, axis.end(last), bytes(boxes + self._around(first, last)))
+
+    def _around(self, first: _Box, last: _Box) -> bytes:
+        """Returns the packed box around a word, given those of its first and its last character."""
+        return self._boxes.packed(
+            min(last[0], first[0]),
+            min(last[1], first[1]),
+            max(last[2], first[2]),
+            max(last[3], first[3]),
+        )
 
 
 def _finite(value: float) -> float:
@@ -314,6 +356,11 @@ def rows_of(segments: Iterable[Segment]) -> list[Row]:
 def text_of(row: Iterable[Segment]) -> str:
     """Returns the text of a row, its segments separated by spaces."""
     return " ".join(segment.text for segment in row)
+
+
+def runs_of(row: Iterable[Segment]) -> tuple[Run, ...]:
+    """Returns the runs of a row, in the order of its text."""
+    return tuple(run for segment in row for run in segment.runs)
 
 
 def _is_beside(segment: Segment, row: Sequence[Segment]) -> bool:

@@ -9,6 +9,7 @@ from statistics import median, quantiles
 
 from proviso_service.reading.pdf_layout import LineFlow, PageBlock, TextLine, label_of
 from proviso_service.reading.pdf_tables import PdfTable
+from proviso_service.reading.pdf_words import Run, SetText
 
 # A gap this much wider than the usual distance of lines begins a new paragraph.
 _WIDE_SPACING = 1.3
@@ -105,6 +106,7 @@ class LinePiece:
     page: int
     space: str
     text: str
+    runs: tuple[Run, ...]
 
 
 @dataclass(slots=True)
@@ -120,8 +122,8 @@ class PdfParagraph:
     def add(self, page: int, line: TextLine, words: Vocabulary) -> None:
         last = self.pieces[-1]
         text, space = join_lines(last.text, line.text, words)
-        self.pieces[-1] = LinePiece(last.page, last.space, text)
-        self.pieces.append(LinePiece(page, space, line.text))
+        self.pieces[-1] = LinePiece(last.page, last.space, text, last.runs)
+        self.pieces.append(LinePiece(page, space, line.text, line.runs))
         self.bold = self.bold and line.bold
 
 
@@ -138,7 +140,7 @@ class PlacedFurniture:
     """Furniture inside a page, and the number of the page."""
 
     page: int
-    text: str
+    running: SetText
 
 
 PdfPart = PdfParagraph | PlacedTable | PlacedFurniture
@@ -219,7 +221,7 @@ class _Joiner:
         right = _full_right(flow) if flow.column else max(_full_right(flow), self._setting.right)
         for line in flow.lines:
             if line.is_furniture:
-                self._furniture.append(PlacedFurniture(number, line.text))
+                self._furniture.append(PlacedFurniture(number, SetText(line.text, line.runs)))
                 apart = True
                 continue
             start = self._start(line, right, apart=apart)
@@ -228,7 +230,7 @@ class _Joiner:
                 self._last = [line] if apart else [self._last[-1], line]
             else:
                 yield from self.ended()
-                self._current = PdfParagraph(start, line.size, line.bold, [LinePiece(number, "", line.text)])
+                self._current = PdfParagraph(start, line.size, line.bold, [LinePiece(number, "", line.text, line.runs)])
                 self._last = [line]
             apart, self._right = False, right
 

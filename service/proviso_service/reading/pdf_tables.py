@@ -11,7 +11,8 @@ from math import isfinite
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage
 
-from proviso_service.reading.pdf_lines import Frame, Row, Segment, text_of
+from proviso_service.reading.pdf_lines import Frame, Row, Segment, runs_of, text_of
+from proviso_service.reading.pdf_words import SetText
 
 # These are in points.
 _MAX_THICKNESS = 3.0
@@ -182,9 +183,9 @@ _MAX_FIGURE_CHARS = 24
 
 @dataclass(frozen=True, slots=True)
 class PdfTable:
-    """The text of the cells, row by row; an empty cell is an empty string."""
+    """The cells, row by row; an empty cell has no text."""
 
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[SetText, ...], ...]
 
 
 def ruled_table(grid: Grid, segments: Sequence[Segment]) -> PdfTable:
@@ -195,7 +196,7 @@ def ruled_table(grid: Grid, segments: Sequence[Segment]) -> PdfTable:
     rows = []
     for row in sorted({row for row, _ in cells}):
         held = (cells.get((row, column), ()) for column in range(len(grid.columns) - 1))
-        rows.append(tuple(text_of(sorted(cell, key=lambda s: (round(s.baseline), s.left))) for cell in held))
+        rows.append(tuple(_cell(sorted(cell, key=lambda s: (round(s.baseline), s.left))) for cell in held))
     return PdfTable(tuple(rows))
 
 
@@ -293,20 +294,28 @@ def _aligned_table(rows: Sequence[Row]) -> PdfTable:
     return PdfTable(tuple(_together([_placed(row, columns) for row in group]) for group in groups))
 
 
-def _together(lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
+def _together(lines: Sequence[Sequence[SetText]]) -> tuple[SetText, ...]:
     """Joins the lines of one row, cell by cell."""
-    return tuple(" ".join(filter(None, cell)) for cell in zip(*lines, strict=True))
+    return tuple(
+        SetText(" ".join(line.text for line in cell if line.text), tuple(run for line in cell for run in line.runs))
+        for cell in zip(*lines, strict=True)
+    )
 
 
-def _placed(row: Row, columns: Row) -> tuple[str, ...]:
+def _cell(segments: Iterable[Segment]) -> SetText:
+    held = tuple(segments)
+    return SetText(text_of(held), runs_of(held))
+
+
+def _placed(row: Row, columns: Row) -> tuple[SetText, ...]:
     """Puts the row's text into the columns that its cells are closest to."""
     if len(row) == len(columns):
-        return tuple(cell.text for cell in row)
+        return tuple(SetText(cell.text, cell.runs) for cell in row)
     placed: list[list[Segment]] = [[] for _ in columns]
     for cell in row:
         nearest = min(range(len(columns)), key=lambda index: _distance(cell, columns[index]))
         placed[nearest].append(cell)
-    return tuple(map(text_of, placed))
+    return tuple(map(_cell, placed))
 
 
 def _distance(cell: Segment, column: Segment) -> float:

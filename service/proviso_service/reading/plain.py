@@ -5,7 +5,7 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from proviso_service.reading.canonical import text_too_long, too_many_pages
+from proviso_service.reading.canonical import text_too_long, too_many_pages, without_invisible
 from proviso_service.reading.furniture import recurring_lines, running_lines
 from proviso_service.reading.model import PageSpan, ParsedDocument, ReadingLimits, Span, UnreadableFile
 from proviso_service.reading.outline import find_headings
@@ -16,7 +16,7 @@ _LINE = re.compile(r"\S[^\n\f]*")
 
 
 def parse_plain(content: bytes, limits: ReadingLimits) -> ParsedDocument:
-    """Returns the decoded text, unchanged except for its line ends. Raises UnreadableFile."""
+    """Returns the decoded text. Raises UnreadableFile."""
     text = decode(content, limits)
     if text.count(_PAGE_BREAK) >= limits.max_pages:
         raise too_many_pages(limits)
@@ -77,9 +77,9 @@ _BINARY = "The file holds binary data, not text. Upload the document in the form
 
 
 def decode(content: bytes, limits: ReadingLimits) -> str:
-    """Returns the text with every line end as one newline and without a byte order mark. It reads UTF-8, and UTF-16
-    where a mark says so; half characters of UTF-16 become the replacement character. Raises UnreadableFile for anything
-    else, and for a text over the limit."""
+    """Returns the text with every line end as one newline, without a byte order mark and without characters that cannot
+    be seen. It reads UTF-8, and UTF-16 where a mark says so; half characters of UTF-16 become the replacement
+    character. Raises UnreadableFile for anything else, and for a text over the limit."""
     mark, encoding = next(
         ((mark, encoding) for mark, encoding in _BYTE_ORDER_MARKS if content.startswith(mark)), (b"", "utf-8")
     )
@@ -88,7 +88,7 @@ def decode(content: bytes, limits: ReadingLimits) -> str:
         raise text_too_long(limits)
     if _is_binary(text):
         raise UnreadableFile(_BINARY)
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return without_invisible(text).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _characters(content: bytes, start: int, encoding: str) -> str:

@@ -11,7 +11,15 @@ from typing import Protocol, Self, cast
 
 import structlog
 
-from proviso_service.reading.model import ReadDocument, ReaderClosed, ReaderUnavailable, ReadingLimits, UnreadableFile
+from proviso_service.reading.model import (
+    FileTooLong,
+    ReadDocument,
+    ReaderClosed,
+    ReaderUnavailable,
+    ReadingLimits,
+    ReadingTooSlow,
+    UnreadableFile,
+)
 from proviso_service.reading.worker import messages
 from proviso_service.reading.worker.answers import (
     STRUCTURE_BYTES,
@@ -181,8 +189,8 @@ class ProcessReader:
         """Raises UnreadableFile; ReaderUnavailable when no process can be started, ReaderClosed after `close`."""
         async with self._slots:
             conclusion = await self._conclusion(media_type, content)
-        if isinstance(conclusion, str):
-            raise UnreadableFile(conclusion)
+        if isinstance(conclusion, UnreadableFile):
+            raise conclusion
         return conclusion
 
     async def close(self) -> None:
@@ -194,7 +202,7 @@ class ProcessReader:
         while self._endings:
             await asyncio.gather(*self._endings)
 
-    async def _conclusion(self, media_type: str, content: bytes) -> ReadDocument | str:
+    async def _conclusion(self, media_type: str, content: bytes) -> ReadDocument | UnreadableFile:
         """Returns the document, or the reason why there is none. A file whose process was lost is tried in a second
         process, but not in a third."""
         request = self._request(media_type, content)
@@ -205,10 +213,10 @@ class ProcessReader:
                 _log.warning("reader_lost", media_type=media_type)
             except TimeoutError:
                 _log.warning("reader_stuck", media_type=media_type)
-                return OUT_OF_TIME
+                return ReadingTooSlow(OUT_OF_TIME)
             else:
                 return await asyncio.to_thread(self._concluded, media_type, answer, ending)
-        return DAMAGED
+        return UnreadableFile(DAMAGED)
 
     async def _ask(self, request: ReadRequest, content: bytes) -> tuple[bytearray, ChildEnding]:
         """Has a process read the file. Raises WorkerLost, and TimeoutError when the process itself hangs."""
@@ -250,26 +258,27 @@ class ProcessReader:
         most_text_bytes = self._limits.max_text_chars * _UTF8_BYTES
         return ReadRequest(media_type, len(content), self._limits, answer_bytes=most_text_bytes + STRUCTURE_BYTES)
 
-    def _concluded(self, media_type: str, answer: bytearray, ending: ChildEnding) -> ReadDocument | str:
-        """Returns the document, or the reason why there is none. It raises nothing: an exception would keep the answer,
-        which may be large, as long as it lives."""
+    def _concluded(self, media_type: str, answer: bytearray, ending: ChildEnding) -> ReadDocument | UnreadableFile:
+        """Returns the document, or the reason why there is none. It raises nothing: an exception that was raised would
+        keep the answer, which may be large, as long as it lives."""
         if ending.outcome is not ChildOutcome.EXITED:
             _log.warning("reading_stopped", media_type=media_type, outcome=ending.outcome, status=ending.status)
-            return _REASONS[ending.outcome]
+            kind, reason = _REASONS[ending.outcome]
+            return kind(reason)
         try:
             return decode_answer(answer, self._limits)
         except UnreadableFile as refused:
-            return refused.message
+            return type(refused)(refused.message)
         except ChildOutOfMemory:
-            return OUT_OF_MEMORY
+            return FileTooLong(OUT_OF_MEMORY)
         except (ChildFault, BrokenAnswer) as failure:
             _log.warning("reading_failed", media_type=media_type, failure=type(failure).__name__, where=str(failure))
-            return DAMAGED
+            return UnreadableFile(DAMAGED)
 
 
 _REASONS = {
-    ChildOutcome.OUT_OF_TIME: OUT_OF_TIME,
-    ChildOutcome.OUT_OF_MEMORY: OUT_OF_MEMORY,
-    ChildOutcome.TOO_LARGE: TOO_LARGE,
-    ChildOutcome.CRASHED: DAMAGED,
+    ChildOutcome.OUT_OF_TIME: (ReadingTooSlow, OUT_OF_TIME),
+    ChildOutcome.OUT_OF_MEMORY: (FileTooLong, OUT_OF_MEMORY),
+    ChildOutcome.TOO_LARGE: (FileTooLong, TOO_LARGE),
+    ChildOutcome.CRASHED: (UnreadableFile, DAMAGED),
 }

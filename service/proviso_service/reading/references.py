@@ -38,7 +38,7 @@ _ALONE = re.compile(
 )
 _BARE = re.compile(_NUMBER)
 # In a title the number comes first and ends in a mark, or has several levels.
-_TITLE_NUMBER = re.compile(rf"(?P<number>{_DIGITS}|{_ROMAN}|[A-Z]|[a-z]|{_ITEMS})(?:(?<=\))|[.):]|(?<=\d)(?=\s))")
+_TITLE_NUMBER = re.compile(rf"(?P<number>{_DIGITS}|{_ROMAN}|[A-Z]|[a-z]|{_ITEMS})(?:(?<=\))|[.):]|(?<=\d)(?=\s|\Z))")
 _NUMBER_ENDS = " .:"
 _LEVELS = re.compile(r"[^\s.()-]+")
 _RANGES = ("to", "through", "-", "\u2013")

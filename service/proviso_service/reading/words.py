@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import Stemmer
 
-from proviso_service.reading.canonical import readable
+from proviso_service.reading.canonical import readable, without_joiners
 from proviso_service.reading.model import Span
 
 MAX_WORDS = 32
@@ -102,13 +102,13 @@ embedded classifier was fitted with this set, so a change of the set needs a new
 
 def plain_words(text: str) -> list[str]:
     """Returns the runs of letters and digits in order, in lower case."""
-    return WORD.findall(text.lower())
+    return WORD.findall(without_joiners(text).lower())
 
 
 def joined_words(text: str) -> list[str]:
     """Returns the words in order, in lower case. Apostrophes and ampersands stay in a word, but the ending of a
     possessive does not."""
-    return [_POSSESSIVE.sub("", word) for word in _JOINED_WORD.findall(text.lower())]
+    return [_POSSESSIVE.sub("", word) for word in _JOINED_WORD.findall(without_joiners(text).lower())]
 
 
 def words_of(text: str) -> tuple[str, ...]:

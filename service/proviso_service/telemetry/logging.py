@@ -31,6 +31,7 @@ SECRET_FIELDS = frozenset(
 MASK = "***"
 
 QUIETED_LIBRARIES = (
+    "PIL",
     "alembic.runtime.plugins",
     "anthropic",
     "chromadb",

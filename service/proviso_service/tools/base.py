@@ -3,14 +3,15 @@ limited length for the model."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
 from proviso_service.context.model import OWN_SERVER, ItemRef, ItemType
 from proviso_service.identity import Caller
-from proviso_service.reading import Place
+from proviso_service.matters import Outline
+from proviso_service.reading import Chunk, Place, Span
 
 
 class ToolArgs(BaseModel):
@@ -30,18 +31,20 @@ class UncheckedArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class ToolScope:
-    """The caller for whom a tool runs, and the matter and document that it works on. `matter_id` is None in a turn
-    without a matter."""
+    """The caller for whom a tool runs, the matter that it works on, and the document on view with its file name.
+    `matter_id` is None in a turn without a matter, `document_id` where no document is on view."""
 
     caller: Caller
     matter_id: str | None
     document_id: str | None = None
+    document_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
     """A passage that the model may cite. `text` is the document's text from position `start`, in code points. It begins
-    on `page` and under `heading`; `places` are the pages and sections that begin inside it, in order."""
+    on `page` and under `heading`, that of its clause; `places` are the pages and clauses that begin inside it, in
+    order."""
 
     document_id: str
     filename: str
@@ -55,6 +58,28 @@ class SourcePassage:
         """The page and heading of a position in the document's text."""
         index = bisect_right(self.places, position, key=lambda place: place.start) - 1
         return self.places[index] if index >= 0 else Place(self.start, self.page, self.heading)
+
+    def part(self, span: Span) -> "SourcePassage":
+        """The part of the passage from `span.start` to `span.end` in its text."""
+        start, text = self.start + span.start, self.text[span.start : span.end]
+        place = self.place_at(start)
+        return replace(self, start=start, text=text, page=place.page, heading=place.heading)
+
+    def empty(self) -> "SourcePassage":
+        """The passage without its text, and with the longest of its headings: what a part of it takes beside text."""
+        headings = (self.heading, *(place.heading for place in self.places))
+        return replace(self, text="", heading=max(headings, key=len))
+
+
+Outlines = Mapping[str, Outline]
+"""The outlines of documents, by their ids."""
+
+
+def passage_of(document_id: str, filename: str, chunk: Chunk, outlines: Outlines) -> SourcePassage:
+    """The passage of a chunk. Without the document's outline, all of it counts as of the clause that it begins in."""
+    outline = outlines.get(document_id)
+    places = outline.places_within(Span(chunk.start, chunk.end)) if outline else ()
+    return SourcePassage(document_id, filename, chunk.start, chunk.text, chunk.page, chunk.heading, places)
 
 
 Number = Callable[[SourcePassage], int]
@@ -96,6 +121,23 @@ class MaybePartial(Protocol):
     def partial(self) -> bool:
         """Whether something failed or could not be searched yet."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LookedIn:
+    """The documents that a tool looked in, by their ids: those that it was `asked` about, all of the matter where there
+    are none; those of which it `found` something; and those that `failed`, which it could not read."""
+
+    asked: frozenset[str] = frozenset()
+    found: frozenset[str] = frozenset()
+    failed: frozenset[str] = frozenset()
+
+
+@runtime_checkable
+class LooksInDocuments(Protocol):
+    """A result of looking in documents of the matter."""
+
+    def looked_in(self) -> LookedIn: ...
 
 
 class Tool(Protocol):

@@ -1,6 +1,6 @@
 """The tool `isaacus_classify`: which types of clauses there are, and where."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,8 +14,19 @@ from proviso_service.analysis.classification import (
     TypeCount,
     by_turns,
 )
+from proviso_service.matters import MatterStore
 from proviso_service.tool_results import CLASSIFY_TOOL, ClassifiedClauses, ClausesOfType, FoundPassage
-from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import (
+    LookedIn,
+    Number,
+    Outlines,
+    Rendered,
+    SourcePassage,
+    ToolArgs,
+    ToolScope,
+    matter_of,
+    passage_of,
+)
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
     MIN_TEXT_CHARS,
@@ -64,13 +75,22 @@ class IsaacusClassifyArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class ClassifyResult:
-    """The clauses that were found, by type."""
+    """The clauses that were found, by type, with the outlines of their documents."""
 
     outcome: ClassifyOutcome
+    outlines: Outlines = field(default_factory=dict)
 
     @property
     def found(self) -> bool:
         return self.outcome.total_found > 0
+
+    def looked_in(self) -> LookedIn:
+        outcome = self.outcome
+        return LookedIn(
+            asked=frozenset(outcome.query.document_ids),
+            found=outcome.documents_found,
+            failed=frozenset(target.document_id for target in outcome.failed),
+        )
 
     def data(self) -> dict[str, Any]:
         outcome = self.outcome
@@ -101,7 +121,8 @@ class ClassifyResult:
         room = max_chars - len(to_json(frame))
         for turn in by_turns(shown):
             for position, clause in enumerate(turn):
-                part = _part(clause, room, len(turn) - position)
+                passage = passage_of(clause.document_id, clause.filename, clause.chunk, self.outlines)
+                part = _part(passage, clause, room, len(turn) - position)
                 if part is None:
                     return Rendered(to_json(frame | {"truncated": True}), True)
                 is_whole = is_whole and part.text == clause.chunk.text
@@ -137,8 +158,9 @@ class IsaacusClassify:
     needs_matter = True
     is_retrieval = False
 
-    def __init__(self, classification: Classification) -> None:
+    def __init__(self, classification: Classification, store: MatterStore) -> None:
         self._classification = classification
+        self._store = store
 
     async def run(self, scope: ToolScope, args: IsaacusClassifyArgs) -> ClassifyResult:
         query = ClassifyQuery(
@@ -147,17 +169,17 @@ class IsaacusClassify:
             document_ids=tuple(args.document_ids or ()),
             max_clauses=MAX_CLAUSES,
         )
-        return ClassifyResult(await self._classification.classify(scope.caller.tenant, query))
+        outcome = await self._classification.classify(scope.caller.tenant, query)
+        found = sorted({clause.document_id for clause in outcome.clauses})
+        return ClassifyResult(outcome, await self._store.outlines(scope.caller.tenant, found))
 
 
-def _part(clause: Clause, room: int, waiting: int) -> SourcePassage | None:
+def _part(passage: SourcePassage, clause: Clause, room: int, waiting: int) -> SourcePassage | None:
     """The part of a clause that matches its type best. It is as long as a fair share of the `room` allows when as many
     clauses are still `waiting`; None where it would be too short."""
-    chunk = clause.chunk
-    passage = SourcePassage(clause.document_id, clause.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
-    share = fair_share(room, waiting, _cited(1_000, clause, replace(passage, text="")), MIN_TEXT_CHARS)
+    share = fair_share(room, waiting, _cited(1_000, clause, passage.empty()), MIN_TEXT_CHARS)
     stems = stems_of(clause.clause_type)
-    return excerpt_of(passage, lambda limit: best_part(chunk.text, stems, limit), share, MIN_TEXT_CHARS)
+    return excerpt_of(passage, lambda limit: best_part(passage.text, stems, limit), share, MIN_TEXT_CHARS)
 
 
 def _clause(clause: Clause) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from proviso_service.context.model import ItemRef
+from proviso_service.errors import FailureCause
 from proviso_service.mcp.model import ServerTool, ToolOutput, ToolServerFailed
 from proviso_service.mcp.schemas import ArgumentValidator
 from proviso_service.tools.base import ExternalTool, Number, Rendered, Tool, ToolResult, ToolScope, UncheckedArgs
@@ -80,7 +81,9 @@ class McpTool:
         output = await self._caller.call(self.server_name, self.name_on_server, args.given())
         if output.is_error:
             said = output.text[:_MAX_ERROR_CHARS] or "it does not say what."
-            raise ToolServerFailed(f"The tool {self.name_on_server!r} of {self.server_name!r} failed: {said}")
+            raise ToolServerFailed(
+                f"The tool {self.name_on_server!r} of {self.server_name!r} failed: {said}", FailureCause.FAILED
+            )
         return ExternalToolResult(self.server_name, output)
 
 
@@ -117,8 +120,11 @@ class UnlistedTool:
         tool = self._tools.find(self._ref)
         if not isinstance(tool, ExternalTool):
             raise ToolServerFailed(
-                f"The tool {self.name_on_server!r} is not available: its server {self.server_name!r} does not list it."
+                f"The tool {self.name_on_server!r} is not available: its server {self.server_name!r} does not list it.",
+                may_repeat=True,
             )
         if problems := tool.problems(args.given()):
-            raise ToolServerFailed(f"The arguments do not fit the tool's schema: {'; '.join(problems)}")
+            raise ToolServerFailed(
+                f"The arguments do not fit the tool's schema: {'; '.join(problems)}", FailureCause.INVALID
+            )
         return await tool.run(scope, args)

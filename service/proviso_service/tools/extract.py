@@ -1,7 +1,7 @@
 """The tool `isaacus_extract`: the answer to a question, as a span of the documents' text."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -15,10 +15,20 @@ from proviso_service.analysis.extraction import (
     ExtractQuery,
 )
 from proviso_service.reading import Span
-from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import (
+    LookedIn,
+    Number,
+    Rendered,
+    SourcePassage,
+    ToolArgs,
+    ToolScope,
+    matter_of,
+    passage_of,
+)
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
     MIN_EXCERPT_CHARS,
+    check_any_read,
     error_of,
     excerpt_of,
     fair_share,
@@ -65,16 +75,25 @@ class ExtractResult:
     def partial(self) -> bool:
         return bool(self.outcome.failed) or self.outcome.rerank_failed
 
+    def looked_in(self) -> LookedIn:
+        outcome = self.outcome
+        answers = (outcome.answer, *outcome.alternatives)
+        return LookedIn(
+            asked=frozenset(outcome.query.document_ids),
+            found=frozenset(one.stored.document_id for answer in answers if answer for one in answer.citations),
+            failed=frozenset(target.document_id for target in outcome.failed),
+        )
+
     def data(self) -> dict[str, Any]:
         answer, outcome = self.outcome.answer, self.outcome
         return {
             "answer": answer.text if answer else NOT_FOUND,
             "confidence": answer.confidence if answer else 0,
-            "citations": [_citation(one) for one in answer.citations] if answer else [],
+            "citations": [self._citation(one) for one in answer.citations] if answer else [],
             "question": outcome.query.question,
             "found": answer is not None,
             "alternatives": [
-                {"answer": other.text, "confidence": other.confidence, "citation": _citation(other.citations[0])}
+                {"answer": other.text, "confidence": other.confidence, "citation": self._citation(other.citations[0])}
                 for other in outcome.alternatives
             ],
             "model": outcome.model,
@@ -104,8 +123,9 @@ class ExtractResult:
         waiting = list(self._by_weight())
         is_whole = True
         for position, (place, answer, citation) in enumerate(waiting):
-            passage = _passage(citation)
-            empty = _shown(1_000, answer, replace(passage, text=""))
+            stored = citation.stored
+            passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
+            empty = _shown(1_000, answer, passage.empty())
             share = fair_share(room, len(waiting) - position, empty, MIN_EXCERPT_CHARS)
             part = _excerpt_around(passage, citation, share)
             if part is None:
@@ -114,6 +134,22 @@ class ExtractResult:
             frame[place].append(_shown(number(part), answer, part))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
+
+    def _citation(self, citation: AnswerCitation) -> dict[str, Any]:
+        stored, chunk = citation.stored, self.outcome.passage(citation)
+        return {
+            "document_id": stored.document_id,
+            "chunk_id": stored.chunk_id,
+            "filename": stored.filename,
+            "text_excerpt": chunk.text,
+            "relevance_score": round(citation.relevance, _SCORE_DIGITS),
+            "answer_start": citation.start,
+            "answer_end": citation.end,
+            "page": chunk.page,
+            "heading": chunk.heading,
+            "section_path": list(chunk.section_path),
+            "permalink": f"cite:{stored.document_id}@{citation.start}-{citation.end}",
+        }
 
     def _by_weight(self) -> Iterator[tuple[str, CitedAnswer | None, AnswerCitation]]:
         """The passages in order of importance, each with the list that it is shown in, and its answer where that is
@@ -141,34 +177,15 @@ class IsaacusExtract:
 
     async def run(self, scope: ToolScope, args: IsaacusExtractArgs) -> ExtractResult:
         query = ExtractQuery(matter_of(scope), args.question, tuple(args.document_ids or ()))
-        return ExtractResult(await self._extraction.extract(scope.caller.tenant, query))
-
-
-def _passage(citation: AnswerCitation) -> SourcePassage:
-    stored, chunk = citation.stored, citation.stored.chunk
-    return SourcePassage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+        outcome = await self._extraction.extract(scope.caller.tenant, query)
+        if len(outcome.failed) >= len(set(query.document_ids)) > 0:
+            check_any_read(query.document_ids, outcome.failed)
+        return ExtractResult(outcome)
 
 
 def _excerpt_around(passage: SourcePassage, citation: AnswerCitation, max_chars: int) -> SourcePassage | None:
     answer = Span(citation.start - passage.start, citation.end - passage.start)
     return excerpt_of(passage, lambda limit: part_around(passage.text, answer, limit), max_chars)
-
-
-def _citation(citation: AnswerCitation) -> dict[str, Any]:
-    stored, chunk = citation.stored, citation.stored.chunk
-    return {
-        "document_id": stored.document_id,
-        "chunk_id": stored.chunk_id,
-        "filename": stored.filename,
-        "text_excerpt": chunk.text,
-        "relevance_score": round(citation.relevance, _SCORE_DIGITS),
-        "answer_start": citation.start,
-        "answer_end": citation.end,
-        "page": chunk.page,
-        "heading": chunk.heading,
-        "section_path": list(chunk.section_path),
-        "permalink": f"cite:{stored.document_id}@{citation.start}-{citation.end}",
-    }
 
 
 def _shown(ref: int, answer: CitedAnswer | None, part: SourcePassage) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from proviso_service.errors import DocumentNotFound, InvalidRequest
 from proviso_service.matters import Document, DocumentText, Matters, TextPart
 from proviso_service.tool_results import TEXT_TOOL, DocumentPart
-from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import LookedIn, Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fitting_length, to_json
 
 
@@ -35,6 +35,10 @@ class TextResult:
     @property
     def found(self) -> bool:
         return bool(self.part.text)
+
+    def looked_in(self) -> LookedIn:
+        read = frozenset({self.part.document.document_id})
+        return LookedIn(asked=read, found=read if self.found else frozenset())
 
     def data(self) -> dict[str, Any]:
         return DocumentPart(

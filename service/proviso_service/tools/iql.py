@@ -1,7 +1,7 @@
 """The tool `isaacus_iql`: passages that satisfy an IQL query, and the score of each document."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -10,8 +10,19 @@ from pydantic import Field
 from proviso_service.analysis.evaluation import KANON
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlQuery
 from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.matters import MatterStore
 from proviso_service.tool_results import IQL_TOOL, AnalysedDocument, FailedDocument, FoundPassage, QueryMatches
-from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
+from proviso_service.tools.base import (
+    LookedIn,
+    Number,
+    Outlines,
+    Rendered,
+    SourcePassage,
+    ToolArgs,
+    ToolScope,
+    matter_of,
+    passage_of,
+)
 from proviso_service.tools.rendering import (
     MIN_EXCERPT_CHARS,
     best_part,
@@ -67,13 +78,22 @@ class IsaacusIqlArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class IqlResult:
-    """The result of an IQL query."""
+    """The result of an IQL query, with the outlines of the documents that have matches."""
 
     outcome: IqlOutcome
+    outlines: Outlines = field(default_factory=dict)
 
     @property
     def found(self) -> bool:
         return self.outcome.summary.total_matches > 0
+
+    def looked_in(self) -> LookedIn:
+        results = self.outcome.results
+        return LookedIn(
+            asked=frozenset(result.document_id for result in results),
+            found=frozenset(result.document_id for result in results if result.match_count),
+            failed=frozenset(result.document_id for result in results if result.error),
+        )
 
     def data(self) -> dict[str, Any]:
         return {
@@ -105,7 +125,8 @@ class IqlResult:
         stems = stems_of(self.outcome.summary.query)
         is_whole = True
         for position, (index, match) in enumerate(waiting):
-            passage = _excerpt(results[index], match, stems, room, len(waiting) - position)
+            source = passage_of(results[index].document_id, results[index].filename, match.chunk, self.outlines)
+            passage = _excerpt(source, match, stems, room, len(waiting) - position)
             if passage is None:
                 return False
             is_whole = is_whole and passage.text == match.chunk.text
@@ -122,8 +143,9 @@ class IsaacusIql:
     needs_matter = True
     is_retrieval = False
 
-    def __init__(self, analysis: IqlAnalysis) -> None:
+    def __init__(self, analysis: IqlAnalysis, store: MatterStore) -> None:
         self._analysis = analysis
+        self._store = store
         templates = ", ".join(template.signature for template in islice(analysis.templates, MAX_TEMPLATES_NAMED))
         self._description = f"{DESCRIPTION} Templates: {templates}."
 
@@ -139,7 +161,9 @@ class IsaacusIql:
             model=args.model or "",
             max_matches_in_all=MAX_MATCHES_IN_ALL,
         )
-        return IqlResult(await self._analysis.execute(scope.caller.tenant, query))
+        outcome = await self._analysis.execute(scope.caller.tenant, query)
+        matched = [result.document_id for result in outcome.results if result.matches]
+        return IqlResult(outcome, await self._store.outlines(scope.caller.tenant, matched))
 
 
 def _totals(outcome: IqlOutcome) -> dict[str, Any]:
@@ -207,11 +231,9 @@ def _by_turns(results: Sequence[DocumentResult]) -> Iterator[tuple[int, IqlMatch
 
 
 def _excerpt(
-    result: DocumentResult, match: IqlMatch, stems: frozenset[str], room: int, waiting: int
+    passage: SourcePassage, match: IqlMatch, stems: frozenset[str], room: int, waiting: int
 ) -> SourcePassage | None:
     """The part of a match that fits the query best. It is as long as a fair share of the `room` allows when as many
     matches are still `waiting`; None where it would be too short."""
-    chunk = match.chunk
-    passage = SourcePassage(result.document_id, result.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
-    share = fair_share(room, waiting, _cited(1_000, match, replace(passage, text="")), MIN_EXCERPT_CHARS)
-    return excerpt_of(passage, lambda limit: best_part(chunk.text, stems, limit), share)
+    share = fair_share(room, waiting, _cited(1_000, match, passage.empty()), MIN_EXCERPT_CHARS)
+    return excerpt_of(passage, lambda limit: best_part(passage.text, stems, limit), share)

@@ -2,7 +2,7 @@
 service's own and those of other servers."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,10 @@ class ToolRegistry:
 
     def get(self, name: str) -> Tool | None:
         return self._tools.get(name)
+
+    def replaced(self, replace: Callable[[Tool], Tool]) -> "ToolRegistry":
+        """The same tools, each in the form that `replace` gives it, with the same names and schemas."""
+        return ToolRegistry(map(replace, self._tools.values()), self._schemas)
 
     @property
     def names(self) -> tuple[str, ...]:

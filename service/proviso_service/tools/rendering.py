@@ -2,12 +2,12 @@
 matches the query, so that more passages fit."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeVar
 
-from proviso_service.analysis.document_scoring import TargetDocument
-from proviso_service.matters import Mark, best_excerpt
+from proviso_service.analysis.document_scoring import TargetDocument, check_ready
+from proviso_service.errors import DocumentNotFound
+from proviso_service.matters import Mark, UnsearchedDocument, best_excerpt, unread_error
 from proviso_service.reading import MESSAGE_STOP_WORDS, WORD, Span, plain_words
 from proviso_service.tool_results import FailedDocument
 from proviso_service.tools.base import Rendered, SourcePassage
@@ -92,8 +92,21 @@ def _cut(
 MAX_ERRORS_SHOWN = 3
 
 
-def error_of(target: TargetDocument) -> FailedDocument:
+def error_of(target: TargetDocument | UnsearchedDocument) -> FailedDocument:
     return FailedDocument(document_id=target.document_id, filename=target.filename, error=target.error)
+
+
+def check_any_read(asked: Collection[str], unread: Sequence[TargetDocument | UnsearchedDocument]) -> None:
+    """Raises what is wrong with the `unread` documents, for a tool that could read none: neither of those `asked`
+    about, by their ids, nor of the matter where there are none. An empty result would say that they hold nothing."""
+    known = [one.document for one in unread if one.document]
+    if not asked:
+        check_ready(known)
+    elif known:
+        still = next((one for one in known if not one.status.is_final), known[0])
+        raise unread_error(still)
+    else:
+        raise DocumentNotFound(unread[0].document_id, "The tool list_matter_documents names the documents.")
 
 
 MIN_EXCERPT_CHARS = 240
@@ -144,7 +157,7 @@ def excerpt_of(
         text = passage.text[span.start : span.end]
         over = length_of(text) - max_chars
         if over <= 0:
-            return replace(passage, start=passage.start + span.start, text=text)
+            return passage.part(span)
         limit -= over  # escapes and indents make a text longer than its code points
     return None
 

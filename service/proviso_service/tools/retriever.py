@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from proviso_service.matters import Documentation, SearchHit
+from proviso_service.matters import Documentation
 from proviso_service.tool_results import RETRIEVER_TOOL, FoundPassage, FoundPassages
 from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, best_part, excerpt_of, stems_of
-from proviso_service.tools.search import SearchResult
+from proviso_service.tools.search import SearchResult, hit_passage
 
 EMPTY = "DOCUMENTATION_SEARCH_RESULT: EMPTY"
 """What the model reads when nothing was found."""
@@ -43,7 +43,7 @@ class DocumentationResult(SearchResult):
         shown: list[FoundPassage] = []
         is_whole = True
         for position, hit in enumerate(hits):
-            passage = _passage(hit)
+            passage = hit_passage(hit, self.outlines)
             part = _part(passage, stems, _share(passage, room, len(hits) - position), is_first=not blocks)
             if part is None:
                 break
@@ -75,19 +75,15 @@ class DocumentationRetriever:
         self._documentation = documentation
 
     async def run(self, scope: ToolScope, args: RetrieverArgs) -> DocumentationResult:
-        return DocumentationResult(await self._documentation.search(scope.caller.tenant, args.query, args.max_results))
-
-
-def _passage(hit: SearchHit) -> SourcePassage:
-    stored = hit.stored
-    chunk = stored.chunk
-    return SourcePassage(stored.document_id, stored.filename, chunk.start, chunk.text, chunk.page, chunk.heading)
+        tenant = scope.caller.tenant
+        outcome = await self._documentation.search(tenant, args.query, args.max_results)
+        return DocumentationResult(outcome, await self._documentation.outlines(tenant, outcome))
 
 
 def _share(passage: SourcePassage, room: int, waiting: int) -> int:
     """How many characters of text a passage may show, so that as many as are `waiting` get a fair share of the
     `room`."""
-    around = len(_head(_WIDEST_NUMBER, passage)) + len("\n\n\n")
+    around = len(_head(_WIDEST_NUMBER, passage.empty())) + len("\n\n\n")
     shares = max(1, min(waiting, room // (around + MIN_EXCERPT_CHARS)))
     return room // shares - around
 

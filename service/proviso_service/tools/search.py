@@ -1,7 +1,7 @@
 """The tool `isaacus_search`: passages of a matter, by meaning and by words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pydantic import Field
@@ -9,14 +9,32 @@ from pydantic import Field
 from proviso_service.matters import (
     DEFAULT_SEMANTIC_WEIGHT,
     DEFAULT_THRESHOLD,
+    MatterStore,
     Retriever,
     SearchHit,
     SearchOutcome,
     SearchQuery,
 )
 from proviso_service.tool_results import SEARCH_TOOL, FoundPassage, FoundPassages, MatchingDocument, ResultShape
-from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope, matter_of
-from proviso_service.tools.rendering import best_part, stems_of, to_json
+from proviso_service.tools.base import (
+    LookedIn,
+    Number,
+    Outlines,
+    Rendered,
+    SourcePassage,
+    ToolArgs,
+    ToolScope,
+    matter_of,
+    passage_of,
+)
+from proviso_service.tools.rendering import (
+    MAX_ERRORS_SHOWN,
+    best_part,
+    check_any_read,
+    error_of,
+    stems_of,
+    to_json,
+)
 
 T = TypeVar("T")
 
@@ -45,9 +63,10 @@ class IsaacusSearchArgs(ToolArgs):
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The result of a search, best passage first."""
+    """The result of a search, best passage first, with the outlines of the documents found."""
 
     outcome: SearchOutcome
+    outlines: Outlines = field(default_factory=dict)
 
     @property
     def found(self) -> bool:
@@ -55,7 +74,15 @@ class SearchResult:
 
     @property
     def partial(self) -> bool:
-        return self.outcome.rerank_failed
+        return self.outcome.rerank_failed or any(
+            one.document and not one.document.status.is_final for one in self.outcome.not_searched
+        )
+
+    def looked_in(self) -> LookedIn:
+        found = {hit.stored.document_id for hit in self.outcome.hits}
+        found |= {document.document_id for document in self.outcome.documents_matching}
+        failed = frozenset(one.document_id for one in self.outcome.not_searched)
+        return LookedIn(frozenset(self.outcome.query.document_ids), frozenset(found), failed)
 
     def data(self) -> dict[str, Any]:
         outcome = self.outcome
@@ -69,6 +96,7 @@ class SearchResult:
             ],
             "documents_available": list(outcome.documents_available),
             "documents_processing": list(outcome.documents_processing),
+            "not_searched": [error_of(one).as_json() for one in outcome.not_searched],
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
@@ -81,10 +109,12 @@ class SearchResult:
         stems = stems_of(self.outcome.query.query)
         shown: list[dict[str, Any]] = []
         for position, hit in enumerate(hits):
-            part = _part(hit, stems, _limit(hit, room, len(hits) - position), MIN_EXCERPT_CHARS if shown else 0)
+            passage = hit_passage(hit, self.outlines)
+            limit = _limit(passage, room, len(hits) - position)
+            part = _part(passage, stems, limit, MIN_EXCERPT_CHARS if shown else 0)
             if part is None:
                 break
-            shown.append(_brief(number(part), hit, part.text))
+            shown.append(_brief(number(part), part))
             room -= len(to_json(shown[-1])) + 1
         is_whole = len(shown) == len(hits) and all(
             one["text"] == hit.stored.chunk.text for one, hit in zip(shown, hits, strict=True)
@@ -104,8 +134,14 @@ class SearchResult:
             documents_matching_count=len(matching),
             documents_available=_fitting(outcome.documents_available, max_chars),
             documents_processing=_fitting(outcome.documents_processing, max_chars),
+            **self._not_searched(),
             truncated=False,
         ).as_json()
+
+    def _not_searched(self) -> dict[str, Any]:
+        """The first documents that were not searched; nothing where there are none, so that no room is lost."""
+        unread = self.outcome.not_searched[:MAX_ERRORS_SHOWN]
+        return {"not_searched": tuple(map(error_of, unread))} if unread else {}
 
 
 class IsaacusSearch:
@@ -120,8 +156,9 @@ class IsaacusSearch:
     needs_matter = True
     is_retrieval = True
 
-    def __init__(self, retriever: Retriever) -> None:
+    def __init__(self, retriever: Retriever, store: MatterStore) -> None:
         self._retriever = retriever
+        self._store = store
 
     async def run(self, scope: ToolScope, args: IsaacusSearchArgs) -> SearchResult:
         query = SearchQuery(
@@ -134,7 +171,19 @@ class IsaacusSearch:
             document_ids=tuple(args.document_ids),
             max_per_document=args.max_per_document,
         )
-        return SearchResult(await self._retriever.search(scope.caller.tenant, query))
+        outcome = await self._retriever.search(scope.caller.tenant, query)
+        if outcome.not_searched and not outcome.hits and not outcome.documents_available:
+            check_any_read(query.document_ids, outcome.not_searched)
+        return SearchResult(outcome, await outlines_of(self._store, scope.caller.tenant, outcome))
+
+
+async def outlines_of(store: MatterStore, tenant: str, outcome: SearchOutcome) -> Outlines:
+    """The outlines of the documents that a search found."""
+    return await store.outlines(tenant, sorted({hit.stored.document_id for hit in outcome.hits}))
+
+
+def hit_passage(hit: SearchHit, outlines: Outlines) -> SourcePassage:
+    return passage_of(hit.stored.document_id, hit.stored.filename, hit.stored.chunk, outlines)
 
 
 def _fitting(items: Sequence[T], max_chars: int) -> tuple[T, ...]:
@@ -149,30 +198,27 @@ def _plain(item: object) -> Any:
     return item.as_json() if isinstance(item, ResultShape) else item
 
 
-def _limit(hit: SearchHit, room: int, waiting: int) -> int:
+def _limit(passage: SourcePassage, room: int, waiting: int) -> int:
     """How many characters of text a hit may show, so that as many as are `waiting` get a fair share of the `room`."""
-    frame = len(to_json(_brief(1_000, hit, ""))) + 1
+    frame = len(to_json(_brief(1_000, passage.empty()))) + 1
     shares = max(1, min(waiting, room // (frame + MIN_EXCERPT_CHARS)))
     return room // shares - frame
 
 
-def _part(hit: SearchHit, stems: frozenset[str], max_chars: int, min_chars: int) -> SourcePassage | None:
+def _part(passage: SourcePassage, stems: frozenset[str], max_chars: int, min_chars: int) -> SourcePassage | None:
     """The part of a hit's text that matches the query best, at most `max_chars` long as JSON; None where it would have
     to be shorter than `min_chars`."""
-    chunk = hit.stored.chunk
     limit = max(max_chars, 0 if min_chars else MIN_EXCERPT_CHARS)
-    if limit < min(min_chars, len(chunk.text)):
+    if limit < min(min_chars, len(passage.text)):
         return None
-    span = best_part(chunk.text, stems, limit)
+    span = best_part(passage.text, stems, limit)
     # JSON escapes make a text longer than its code points.
-    while (over := len(to_json({"": chunk.text[span.start : span.end]})) - len('{"":""}') - limit) > 0:
+    while (over := len(to_json({"": passage.text[span.start : span.end]})) - len('{"":""}') - limit) > 0:
         limit_now = span.end - span.start - over
         if limit_now < MIN_EXCERPT_CHARS // 2:
             break
-        span = best_part(chunk.text, stems, limit_now)
-    document_id, filename = hit.stored.document_id, hit.stored.filename
-    text = chunk.text[span.start : span.end]
-    return SourcePassage(document_id, filename, chunk.start + span.start, text, chunk.page, chunk.heading)
+        span = best_part(passage.text, stems, limit_now)
+    return passage.part(span)
 
 
 def _hit(hit: SearchHit) -> dict[str, Any]:
@@ -203,12 +249,12 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
     return found
 
 
-def _brief(ref: int, hit: SearchHit, text: str) -> dict[str, Any]:
+def _brief(ref: int, part: SourcePassage) -> dict[str, Any]:
     """The fields of a hit that the model needs. The others are left out to save characters."""
     return FoundPassage(
         ref=ref,
-        document_id=hit.stored.document_id,
-        filename=hit.stored.filename,
-        heading=hit.stored.chunk.heading,
-        text=text,
+        document_id=part.document_id,
+        filename=part.filename,
+        heading=part.heading,
+        text=part.text,
     ).as_json()

@@ -5,9 +5,22 @@ events go to a log that any number of readers follow. Other folders import from 
 """
 
 from proviso_service.turns.config import TurnConfig
+from proviso_service.turns.endings import (
+    CAUSE_SEMANTICS,
+    EXIT_SEMANTICS,
+    NOT_ENOUGH_INFORMATION,
+    REST_LEFT_OUT,
+    Texts,
+    filled,
+    in_language,
+    semantics_of,
+)
 from proviso_service.turns.events import (
+    CALL_UNFINISHED,
+    MAX_ANSWER_CHARS,
     ApprovalRequired,
     Citation,
+    CitationKind,
     ContextProblem,
     DiscardReason,
     Event,
@@ -35,6 +48,7 @@ from proviso_service.turns.program import (
     HistoryMessage,
     OnDisconnect,
     RunningTurn,
+    TextRelease,
     TurnApprovals,
     TurnClock,
     TurnExecution,
@@ -44,35 +58,53 @@ from proviso_service.turns.program import (
     TurnRequest,
 )
 from proviso_service.turns.records import (
-    EXIT_SEMANTICS,
-    NOT_ENOUGH_INFORMATION,
+    AnswerRating,
     Decision,
+    ExitCause,
     ExitReason,
     ModelCallUsage,
+    Rating,
+    RatingReason,
     Retryable,
     ToolCallRecord,
     TurnSummary,
     Usage,
 )
+from proviso_service.turns.runner import bare_outcome
 from proviso_service.turns.service import Turns
-from proviso_service.turns.sessions import ChatMessage, MessageRole, Session, SessionStore, with_late_items
+from proviso_service.turns.sessions import (
+    ChatMessage,
+    MessageRole,
+    RatedAnswer,
+    Session,
+    SessionStore,
+    TurnSessions,
+    with_late_items,
+)
 from proviso_service.turns.store import TurnBegun, TurnRecord, TurnState, TurnStore
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable, suspended_from_json, suspended_to_json
 from proviso_service.turns.tracing import TracedProgram
 
 __all__ = [
     "ANSWERS_LOOKED_AT",
+    "CALL_UNFINISHED",
+    "CAUSE_SEMANTICS",
     "EXIT_SEMANTICS",
+    "MAX_ANSWER_CHARS",
     "NOT_ENOUGH_INFORMATION",
+    "REST_LEFT_OUT",
+    "AnswerRating",
     "ApprovalRequired",
     "AskedCall",
     "ChatMessage",
     "Citation",
+    "CitationKind",
     "ContextProblem",
     "Decision",
     "DiscardReason",
     "Emit",
     "Event",
+    "ExitCause",
     "ExitReason",
     "FinalState",
     "Heartbeat",
@@ -81,6 +113,9 @@ __all__ = [
     "MessageRole",
     "ModelCallUsage",
     "OnDisconnect",
+    "RatedAnswer",
+    "Rating",
+    "RatingReason",
     "RemovalSuggestion",
     "Retryable",
     "RunningTurn",
@@ -89,6 +124,8 @@ __all__ = [
     "SuspendedTurn",
     "SuspensionUnreadable",
     "TextDiscarded",
+    "TextRelease",
+    "Texts",
     "Token",
     "ToolCallRecord",
     "ToolEnd",
@@ -106,16 +143,21 @@ __all__ = [
     "TurnProgram",
     "TurnRecord",
     "TurnRequest",
+    "TurnSessions",
     "TurnStart",
     "TurnState",
     "TurnStore",
     "TurnSummary",
     "Turns",
     "Usage",
+    "bare_outcome",
+    "filled",
+    "in_language",
     "mark_missing_in_message",
     "mark_missing_in_session",
     "mark_missing_in_state",
     "removal_suggestions",
+    "semantics_of",
     "suspended_from_json",
     "suspended_to_json",
     "with_late_items",

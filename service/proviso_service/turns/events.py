@@ -5,8 +5,17 @@ from datetime import datetime
 from enum import StrEnum
 
 from proviso_service.context.model import RequestContext
-from proviso_service.turns.records import ExitReason, Retryable, ToolCallRecord, Usage
+from proviso_service.errors import FailureCause
+from proviso_service.turns.records import ExitCause, ExitReason, Retryable, ToolCallRecord, Usage
 from proviso_service.turns.sessions import ChatMessage
+
+MAX_ANSWER_CHARS = 200_000
+"""The most code points of an answer. A model's reply is read up to here, so that an answer always fits into one message
+of at most 3 MB, whatever its characters."""
+
+
+CALL_UNFINISHED = "The turn ended before the call did."
+"""The error of a tool call that was still running when its turn ended."""
 
 
 class DiscardReason(StrEnum):
@@ -26,6 +35,16 @@ class ContextProblem(StrEnum):
     DOCUMENT_PROCESSING = "document_processing"
     DOCUMENT_FAILED = "document_failed"
     DOCUMENT_NOT_FOUND = "document_not_found"
+    CONTEXT_UNCLEAR = "context_unclear"
+
+
+class CitationKind(StrEnum):
+    """What a citation points to: a document's text, the result of a tool call, a reference, or an asset."""
+
+    DOCUMENT = "document"
+    TOOL_CALL = "tool_call"
+    REFERENCE = "reference"
+    ASSET = "asset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +85,7 @@ class ToolStart:
 @dataclass(frozen=True, slots=True)
 class ToolEnd:
     """A tool call has ended. `output` is the text that the model read, and `output_json` the typed result; `error` is
-    empty on success."""
+    empty on success; `cause` is it for programs."""
 
     call_id: str
     tool: str
@@ -76,12 +95,16 @@ class ToolEnd:
     error: str
     duration_s: float
     from_cache: bool = False
+    cause: FailureCause | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A place in a document that the answer cites. `quote` is the document's text from `start` to `end`; `answer_start`
-    and `answer_end` are offsets in FinalState.message. All offsets count code points, with an exclusive end."""
+    """A place in a source that the answer cites. `quote` is the source's text from `start` to `end`; `answer_start` and
+    `answer_end` are offsets in FinalState.message. All offsets count code points, with an exclusive end.
+
+    `number` is 0 where the answer names or quotes the source without a number. `call_id` and `server_name` belong to a
+    tool call, and `name` is that of its tool or of a reference."""
 
     number: int
     answer_start: int
@@ -93,10 +116,16 @@ class Citation:
     page: int
     heading: str
     quote: str
+    kind: CitationKind = CitationKind.DOCUMENT
+    call_id: str = ""
+    name: str = ""
+    server_name: str = ""
 
     @property
     def permalink(self) -> str:
-        """The reference to this place that clients turn into a link."""
+        """The reference to this place that clients turn into a link; empty where it is not in a document."""
+        if self.kind is not CitationKind.DOCUMENT:
+            return ""
         return f"cite:{self.document_id}@{self.start}-{self.end}"
 
 
@@ -114,7 +143,10 @@ class ApprovalRequired:
 @dataclass(frozen=True, slots=True)
 class FinalState:
     """The end of a turn. `cycles` counts the rounds of model and tools. `from_cache` says that the answer is a reply
-    from the response cache. `retry_after_s` and `duration_s`, the time of the whole turn, are None when unknown."""
+    from the response cache. `retry_after_s` and `duration_s`, the time of the whole turn, are None when unknown.
+    `omitted_sentences` counts the sentences that no source holds; `message` has a mark in the place of each, or of
+    several in a row.
+    `message_truncated` says that the end of `message` was left out because of its length."""
 
     exit_reason: ExitReason
     retryable: Retryable
@@ -131,6 +163,9 @@ class FinalState:
     context_problem: ContextProblem | None = None
     duration_s: float | None = None
     tool_call_records: tuple[ToolCallRecord, ...] = ()
+    exit_cause: ExitCause | None = None
+    omitted_sentences: int = 0
+    message_truncated: bool = False
 
 
 Event = TurnStart | Token | TextDiscarded | ToolStart | ToolEnd | Citation | ApprovalRequired | FinalState

@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from proviso_service.context.model import RequestContext
+from proviso_service.errors import FailureCause
 from proviso_service.turns.events import (
+    CALL_UNFINISHED,
     ApprovalRequired,
     Citation,
     Event,
@@ -69,6 +71,11 @@ class TurnLog(Protocol):
     def append(self, event: Event) -> int:
         """Adds any event but a final state and returns its sequence. Raises TurnLogFull at the limit and for every
         event after that, and TurnLogSealed after `seal`."""
+        ...
+
+    def close_calls(self) -> None:
+        """Adds, whatever the limits, the end of every tool call that has begun and not ended, because its turn is cut
+        short."""
         ...
 
     def seal(self) -> None:
@@ -172,6 +179,7 @@ class MemoryTurnLog:
         "_last_other",
         "_max_bytes",
         "_max_events",
+        "_open_calls",
         "_others_waiters",
         "_overflowed",
         "_sealed",
@@ -201,6 +209,7 @@ class MemoryTurnLog:
         self._last_other = 0
         self._others_waiters = Waiters()
         self._handed_over = False
+        self._open_calls: dict[str, tuple[ToolStart, float]] = {}
         for logged in events:
             self._add(logged.event, _size(logged.event), logged.emit_time_s)
 
@@ -238,6 +247,21 @@ class MemoryTurnLog:
             self._overflowed = True
             raise TurnLogFull
         return self._add(event, size, self._clock())
+
+    def close_calls(self) -> None:
+        now = self._clock()
+        for call, began in tuple(self._open_calls.values()):
+            event = ToolEnd(
+                call.call_id,
+                call.tool,
+                "",
+                "",
+                False,
+                CALL_UNFINISHED,
+                max(0.0, now - began),
+                cause=FailureCause.CANCELLED,
+            )
+            self._add(event, _text_bytes(event), now)
 
     def seal(self) -> None:
         self._sealed = True
@@ -282,6 +306,10 @@ class MemoryTurnLog:
         self._text_bytes += size
         self._waiters.wake()
         if type(event) is not Token:
+            if type(event) is ToolStart:
+                self._open_calls[event.call_id] = event, time_s
+            elif type(event) is ToolEnd:
+                self._open_calls.pop(event.call_id, None)
             self._last_other = len(self._events)
             self._others_waiters.wake()
         return len(self._events)

@@ -11,13 +11,15 @@ from typing import Protocol
 
 from pydantic import TypeAdapter
 
+from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import DocumentSummary, ItemRef, MatterContext, NewSession
 from proviso_service.identity import Caller
+from proviso_service.language import language_of
 from proviso_service.turns.events import (
     Event,
     FinalState,
 )
-from proviso_service.turns.records import Decision, ExitReason, Retryable
+from proviso_service.turns.records import Decision, ExitCause, ExitReason
 from proviso_service.turns.sessions import ChatMessage, MessageRole
 
 Emit = Callable[[Event], None]
@@ -32,6 +34,13 @@ class OnDisconnect(StrEnum):
     CANCEL = "cancel"
 
 
+class TextRelease(StrEnum):
+    """When the text of an answer is sent: each sentence once it has been checked, or as the model writes it."""
+
+    CHECKED = "checked"
+    RAW = "raw"
+
+
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
     """What a request chooses for its turn. The limits are already checked against those of the settings; None means the
@@ -42,6 +51,7 @@ class TurnOptions:
     max_tool_calls: int | None = None
     max_context_chars: int | None = None
     disable_cache: bool = False
+    text_release: TextRelease = TextRelease.CHECKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,11 @@ class TurnRequest:
     on_disconnect: OnDisconnect = OnDisconnect.GRACE
     options: TurnOptions = TurnOptions()
     selected_assets: tuple[str, ...] = ()
+
+    @property
+    def language(self) -> str:
+        """The language that the message is written in, English where it cannot be told."""
+        return language_of(parse_marker(self.message).text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +192,7 @@ class TurnExecution(Protocol):
         through."""
         ...
 
-    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
+    def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
         """The outcome of a turn that `run` could not finish, with the counters and the usage so far. Makes no calls."""
         ...
 

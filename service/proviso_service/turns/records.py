@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from proviso_service.errors import FailureCause
+
 
 class ExitReason(StrEnum):
     """Why a turn ended."""
@@ -22,6 +24,29 @@ class ExitReason(StrEnum):
     INTERNAL_ERROR = "internal_error"
 
 
+class ExitCause(StrEnum):
+    """What exactly ended a turn, where the exit reason leaves that open."""
+
+    BLOCKED = "blocked"
+    CUT = "cut"
+    RECITATION = "recitation"
+    LANGUAGE = "language"
+    EMPTY = "empty"
+    MALFORMED = "malformed"
+    UNGROUNDED = "ungrounded"
+    NOTHING_FOUND = "nothing_found"
+    STOPPED = "stopped"
+    MESSAGE_TOO_LONG = "message_too_long"
+    CONVERSATION_FULL = "conversation_full"
+    PROVIDER_PAUSED = "provider_paused"
+    PROVIDER_FAILED = "provider_failed"
+    PROVIDER_REFUSED = "provider_refused"
+    OVER_BUDGET = "over_budget"
+    ABANDONED = "abandoned"
+    STOPPING = "stopping"
+    CANCELLED_BY_CALLER = "cancelled_by_caller"
+
+
 class Retryable(StrEnum):
     """Whether it makes sense to send the same message again."""
 
@@ -29,57 +54,6 @@ class Retryable(StrEnum):
     NO = "no"
     MAYBE = "maybe"
     NOT_APPLICABLE = "not_applicable"
-
-
-@dataclass(frozen=True, slots=True)
-class ExitSemantics:
-    """What an exit reason means for a caller. `message` is a fixed text; it is empty where the agent writes the text or
-    where nothing is shown."""
-
-    retryable: Retryable
-    display_message: bool
-    message: str = ""
-
-
-NOT_ENOUGH_INFORMATION = "I don't have enough information in the current documentation to answer that."
-"""The answer where the documents hold none."""
-
-EXIT_SEMANTICS: dict[ExitReason, ExitSemantics] = {
-    ExitReason.COMPLETED: ExitSemantics(Retryable.NOT_APPLICABLE, True),
-    ExitReason.MAX_TURNS_REACHED: ExitSemantics(
-        Retryable.YES,
-        True,
-        "I could not finish this within the number of steps I am allowed. "
-        "Please rephrase the question or ask for less at once.",
-    ),
-    ExitReason.MAX_TOOL_CALLS_REACHED: ExitSemantics(Retryable.YES, True),
-    ExitReason.MAX_CONTEXT_REACHED: ExitSemantics(
-        Retryable.NO,
-        True,
-        "This conversation has grown longer than I can take into account. "
-        "Please start a new conversation so that my answers rest on all of it.",
-    ),
-    ExitReason.EMPTY_INPUT: ExitSemantics(Retryable.YES, False),
-    ExitReason.RATE_LIMITED: ExitSemantics(
-        Retryable.YES, True, "The language model is receiving too many requests just now. Please try again shortly."
-    ),
-    ExitReason.LLM_ERROR: ExitSemantics(
-        Retryable.MAYBE, True, "An internal error kept the language model from answering. Please try again."
-    ),
-    ExitReason.LLM_GENERATION_FAILURE: ExitSemantics(Retryable.YES, True, NOT_ENOUGH_INFORMATION),
-    ExitReason.INVALID_TOOL_CALL: ExitSemantics(
-        Retryable.YES, True, "I could not use my tools correctly for this question. Please rephrase it and try again."
-    ),
-    ExitReason.CANCELLED: ExitSemantics(Retryable.NOT_APPLICABLE, False),
-    ExitReason.DEADLINE_EXCEEDED: ExitSemantics(
-        Retryable.YES, True, "This took longer than the time I am allowed. Please try again or ask for less at once."
-    ),
-    ExitReason.INTERNAL_ERROR: ExitSemantics(
-        Retryable.MAYBE, True, "An internal error kept me from answering. Please try again."
-    ),
-}
-"""The only table of what exit reasons mean. One exception stands elsewhere: a turn that ends because the service stops
-is CANCELLED but retryable, which the runner says where it ends the turn."""
 
 
 class Decision(StrEnum):
@@ -119,7 +93,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallRecord:
-    """A tool call that was made, or that nobody approved. `error` is empty on success. `decision` is None where the
+    """A tool call that was made, or that nobody approved. `error` is empty on success; `cause` is it for
+    programs. `decision` is None where the
     tool needs no approval, and where nobody decided in time."""
 
     call_id: str
@@ -131,6 +106,36 @@ class ToolCallRecord:
     error: str = ""
     from_cache: bool = False
     decision: Decision | None = None
+    cause: FailureCause | None = None
+
+
+class Rating(StrEnum):
+    """Whether a person found an answer good."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+class RatingReason(StrEnum):
+    """What was wrong with an answer."""
+
+    INCORRECT = "incorrect"
+    INCOMPLETE = "incomplete"
+    WRONG_SOURCE = "wrong_source"
+    UNCLEAR = "unclear"
+    OFF_TOPIC = "off_topic"
+    TOO_SLOW = "too_slow"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRating:
+    """What a person said of a turn's answer, and when. `reason` and `text` may be missing."""
+
+    rating: Rating
+    rate_time: datetime
+    reason: RatingReason | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +147,4 @@ class TurnSummary:
     usage: Usage = Usage()
     duration_s: float | None = None
     model: str = ""
+    exit_cause: ExitCause | None = None

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.identity import Caller
+from proviso_service.language import ENGLISH
 from proviso_service.turns.approvals import PendingApprovals
+from proviso_service.turns.endings import CANNOT_RESUME, in_language, semantics_of
 from proviso_service.turns.events import Event, FinalState
 from proviso_service.turns.log import TurnLog
 from proviso_service.turns.program import (
+    OnDisconnect,
     RunningTurn,
     TurnClock,
     TurnExecution,
@@ -25,7 +28,7 @@ from proviso_service.turns.program import (
     TurnRequest,
     payload_sha256,
 )
-from proviso_service.turns.records import EXIT_SEMANTICS, ExitReason, Retryable, TurnSummary
+from proviso_service.turns.records import ExitCause, ExitReason, Retryable, TurnSummary
 from proviso_service.turns.sessions import ChatMessage, MessageRole
 from proviso_service.turns.store import TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
@@ -33,18 +36,11 @@ from proviso_service.turns.turn import ConnectedReaders, Turn, TurnLimits
 
 _logger = logging.getLogger(__name__)
 
-CANNOT_RESUME = (
-    "This question waited for an approval, and I cannot go on with it since the service was started anew. "
-    "The call that waited was not made. Please ask again."
-)
-"""The message of a turn that waited for an approval when the service stopped, and whose stored state the next process
-cannot read."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Interruption:
     reason: ExitReason
-    retryable: Retryable
+    cause: ExitCause | None
 
 
 class TurnRunner:
@@ -97,6 +93,7 @@ class TurnRunner:
             if self._handed_over:
                 self._release()
                 return False
+            self.turn.log.close_calls()
             self.turn.log.seal()
             final_state = await self._persist(await self._outcome())
         else:
@@ -105,12 +102,12 @@ class TurnRunner:
         self._close()
         return created
 
-    def interrupt(self, reason: ExitReason, retryable: Retryable | None = None) -> bool:
+    def interrupt(self, reason: ExitReason, cause: ExitCause | None = None) -> bool:
         """Ends the turn for `reason`. Returns False when that comes too late, because the program has returned or the
-        turn is already being interrupted. `retryable` is taken from the table of exit reasons when it is None."""
+        turn is already being interrupted."""
         if self._handed_over or self._interruption is not None or (self._task is not None and self._task.done()):
             return False
-        self._interruption = _Interruption(reason, retryable or EXIT_SEMANTICS[reason].retryable)
+        self._interruption = _Interruption(reason, cause)
         if self._task is not None:
             self._stop(self._task)
         return True
@@ -224,13 +221,14 @@ class TurnRunner:
         self.approvals.idle.set()
 
     def _on_no_readers(self) -> None:
-        self.interrupt(ExitReason.CANCELLED)
+        was_left = self._request.on_disconnect is OnDisconnect.GRACE
+        self.interrupt(ExitReason.CANCELLED, ExitCause.ABANDONED if was_left else ExitCause.CANCELLED_BY_CALLER)
 
     async def _outcome(self) -> TurnOutcome:
         if self._interruption is not None:
             if self.abandoned_task is not None:
                 _logger.error("turn %s: the program ignores its cancellation and was given up on", self.turn.turn_id)
-            return await self._interrupted(self._interruption.reason, self._interruption.retryable)
+            return await self._interrupted(self._interruption.reason, self._interruption.cause)
         outcome = None if self.turn.log.overflowed else self._result()
         return outcome or await self._failed()
 
@@ -246,7 +244,7 @@ class TurnRunner:
         turn_id = self.turn.turn_id
         error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
         if isinstance(error, SuspensionUnreadable):
-            return unreadable_outcome(turn_id, error)
+            return unreadable_outcome(turn_id, error, self._request.language)
         if self.turn.log.overflowed:
             _logger.error("turn %s: its log is full at %d events", turn_id, self.turn.log.last_sequence)
         elif error is not None:
@@ -255,21 +253,20 @@ class TurnRunner:
             _logger.error("turn %s: the program returned no outcome", turn_id)
         return await self._interrupted(ExitReason.INTERNAL_ERROR)
 
-    async def _interrupted(self, reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+    async def _interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
         """The outcome, as the program gives it, of a turn that it could not finish; a bare one when the program gives
         none."""
-        retryable = retryable or EXIT_SEMANTICS[reason].retryable
         try:
-            if self._execution is None and self._restored is not None and self._interruption is not None:
-                # The turn was interrupted before its program could run.
+            if self._execution is None and self._interruption is not None:
+                # The turn was interrupted before its program could run. What came with it counts all the same.
                 self._execution = await with_timeout(self._limits.unwind_s, self._new_execution())
-            outcome = self._execution.interrupted(reason, retryable) if self._execution is not None else None
+            outcome = self._execution.interrupted(reason, cause) if self._execution is not None else None
         except Exception:
             _logger.exception("turn %s: the program failed to account for its interruption", self.turn.turn_id)
             outcome = None
         if outcome is not None and _is_outcome(outcome) and outcome.final_state.exit_reason is reason:
             return outcome
-        return bare_outcome(reason, retryable)
+        return bare_outcome(reason, cause, self._request.language)
 
     async def _persist(self, outcome: TurnOutcome) -> FinalState:
         """Stores the outcome and returns the final state for the log: that of `outcome`, or INTERNAL_ERROR when
@@ -296,21 +293,20 @@ class TurnRunner:
         return True
 
 
-def bare_outcome(reason: ExitReason, retryable: Retryable | None = None) -> TurnOutcome:
+def bare_outcome(reason: ExitReason, cause: ExitCause | None = None, language: str = ENGLISH) -> TurnOutcome:
     """The outcome of a turn whose program gave none."""
-    semantics = EXIT_SEMANTICS[reason]
-    return TurnOutcome(
-        FinalState(reason, retryable or semantics.retryable, semantics.display_message, semantics.message)
-    )
+    semantics = semantics_of(reason, cause)
+    message = semantics.text(language)
+    return TurnOutcome(FinalState(reason, semantics.retryable, semantics.display_message, message, exit_cause=cause))
 
 
-def unreadable_outcome(turn_id: str, error: SuspensionUnreadable) -> TurnOutcome:
+def unreadable_outcome(turn_id: str, error: SuspensionUnreadable, language: str) -> TurnOutcome:
     """The outcome of a turn that waited for a person and whose stored state cannot be read after a restart. The user
     can ask again, since none of the calls that it waited for was made."""
     _logger.error("turn %s: its stored state cannot be gone on from: %s", turn_id, error)
-    reason = ExitReason.INTERNAL_ERROR
-    message = ChatMessage(MessageRole.ERROR, CANNOT_RESUME, turn_id=turn_id, turn=TurnSummary(reason))
-    final_state = FinalState(reason, Retryable.YES, display_message=True, message=CANNOT_RESUME)
+    reason, text = ExitReason.INTERNAL_ERROR, in_language(CANNOT_RESUME, language)
+    message = ChatMessage(MessageRole.ERROR, text, turn_id=turn_id, turn=TurnSummary(reason))
+    final_state = FinalState(reason, Retryable.YES, display_message=True, message=text)
     return TurnOutcome(final_state, new_messages=(message,))
 
 

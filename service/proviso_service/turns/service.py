@@ -1,6 +1,7 @@
 """The turns of this process: starting them, reading them, ending them."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from proviso_service.turns.config import TurnConfig
 from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.log import MemoryTurnLog
 from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest, payload_sha256
-from proviso_service.turns.records import Decision, ExitReason, Retryable
+from proviso_service.turns.records import Decision, ExitCause, ExitReason
 from proviso_service.turns.runner import TurnRunner, unreadable_outcome
 from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
@@ -112,14 +113,15 @@ class Turns:
         self, caller: Caller, turn_id: str, after_sequence: int
     ) -> AsyncGenerator[LoggedEvent | Heartbeat, None]:
         """Yields the turn's events after `after_sequence` (0 for all of them), each once and in order, up to the final
-        state. The caller counts as a reader while it iterates, so close the generator with `contextlib.aclosing`.
+        state. The caller counts as a reader while it iterates, so close the generator with `contextlib.aclosing`. Of an
+        ended turn whose events are no longer kept it yields the stored final state alone.
 
-        Raises TurnUnknown, TurnExpired, InvalidRequest for a position beyond the last event, and Draining for a turn
-        that the next process goes on with."""
+        Raises TurnUnknown, TurnExpired for a turn that neither runs here nor has ended, InvalidRequest for a position
+        beyond the last event, and Draining for a turn that the next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            record = await self._record(caller, turn_id)
-            raise self._gone(record)
+            yield _stored_end(self._ended(await self._record(caller, turn_id)), after_sequence)
+            return
         check_position(turn.log, after_sequence)
         with turn.readers.connected():
             settings = self._settings
@@ -136,7 +138,7 @@ class Turns:
         next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            return await self._stored_final_state(caller, turn_id)
+            return self._ended(await self._record(caller, turn_id))[1]
         with turn.readers.connected(), self._cancelling(turn_id):
             await turn.ended.wait()
         if turn.log.final_state is None:
@@ -238,7 +240,7 @@ class Turns:
                 self._limits.store_s, self._store.suspended(caller, turn_id), late=store_timeout
             )
         except SuspensionUnreadable as error:
-            outcome = unreadable_outcome(turn_id, error)
+            outcome = unreadable_outcome(turn_id, error, record.language)
             ended = self._store.finish(caller, turn_id, record.session_id, record.last_sequence + 1, outcome)
             await with_timeout(self._limits.store_s, ended, late=store_timeout)
             return
@@ -299,22 +301,18 @@ class Turns:
             self._interrupt(turn_id)
             raise
 
-    def _interrupt(self, turn_id: str, retryable: Retryable | None = None) -> bool:
+    def _interrupt(self, turn_id: str, cause: ExitCause = ExitCause.CANCELLED_BY_CALLER) -> bool:
         running = self._running.get(turn_id)
-        return running is not None and running[0].interrupt(ExitReason.CANCELLED, retryable)
+        return running is not None and running[0].interrupt(ExitReason.CANCELLED, cause)
 
     async def _record(self, caller: Caller, turn_id: str) -> TurnRecord:
         return await with_timeout(self._limits.store_s, self._store.get(caller, turn_id), late=store_timeout)
 
-    async def _stored_final_state(self, caller: Caller, turn_id: str) -> FinalState:
-        record = await self._record(caller, turn_id)
+    def _ended(self, record: TurnRecord) -> tuple[int, FinalState]:
+        """The last sequence and the final state of a turn that is only in the store."""
         if record.final_state is None:
-            raise self._gone(record)
-        return record.final_state
-
-    def _gone(self, record: TurnRecord) -> Draining | TurnExpired:
-        """Why a turn that is in the store cannot be followed here."""
-        return Draining() if self._is_handed_over(record) else TurnExpired(record.turn_id)
+            raise Draining if self._is_handed_over(record) else TurnExpired(record.turn_id)
+        return record.last_sequence, record.final_state
 
     def _is_handed_over(self, record: TurnRecord) -> bool:
         """Whether the next process goes on with the turn."""
@@ -335,9 +333,17 @@ class Turns:
     async def _stop_running(self) -> None:
         for turn_id, (runner, _) in list(self._running.items()):
             if not runner.hand_over():
-                self._interrupt(turn_id, Retryable.YES)
+                self._interrupt(turn_id, ExitCause.STOPPING)
         if self._running:
             await asyncio.wait([task for _, task in self._running.values()])
+
+
+def _stored_end(ended: tuple[int, FinalState], after_sequence: int) -> LoggedEvent:
+    """The stored end of a turn as an event. A reader may have seen more events than the store knows of, where the
+    turn's process died before it had counted them; the event then comes after those."""
+    last_sequence, final_state = ended
+    sequence = last_sequence if after_sequence <= last_sequence else after_sequence + 1
+    return LoggedEvent(sequence, sequence, time.time(), final_state)
 
 
 def _was_decided(record: TurnRecord, call_id: str, decision: Decision) -> bool:

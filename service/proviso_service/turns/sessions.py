@@ -7,6 +7,7 @@ from typing import Protocol
 
 from proviso_service.context.model import (
     ApprovedTool,
+    ContextChange,
     ItemsChange,
     MatterContext,
     NewSession,
@@ -14,9 +15,9 @@ from proviso_service.context.model import (
     SessionItem,
     with_item,
 )
-from proviso_service.identity import Caller
+from proviso_service.identity import NEVER_RETRIED, Caller, RetryKey
 from proviso_service.paging import Page, PageRequest
-from proviso_service.turns.records import TurnSummary
+from proviso_service.turns.records import AnswerRating, Rating, RatingReason, TurnSummary
 
 
 class MessageRole(StrEnum):
@@ -32,8 +33,10 @@ class MessageRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message of a session. Only messages of the assistant have a `request_context`; only the message that ended a
-    turn has `turn`. The id and the time are empty until the message is stored."""
+    """One message of a session. Only the message that ended a turn, of the assistant or an error, has a
+    `request_context` and, once it is stored, `turn`; `rating` is what a person said of it since. A user's message that
+    found no room is `unsent`: it is kept for the person and is no part of the history that the model is given. The id
+    and the time are empty until the message is stored."""
 
     role: MessageRole
     content: str
@@ -42,6 +45,18 @@ class ChatMessage:
     message_id: str = ""
     create_time: datetime | None = None
     turn: TurnSummary | None = None
+    unsent: bool = False
+    rating: AnswerRating | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RatedAnswer:
+    """A rating and the answer that it is about; `session_id` is empty for an answer without a session."""
+
+    caller: Caller
+    session_id: str
+    turn_id: str
+    rating: AnswerRating
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +73,64 @@ class Session:
     message_count: int = 0
     approved_tools: tuple[ApprovedTool, ...] = ()
     pending_servers: tuple[str, ...] = ()
+    title: str = ""
+    notes: str = ""
 
 
-class SessionStore(Protocol):
-    """The sessions of a tenant's users. Every method sees only the caller's own sessions."""
-
-    async def create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
-        """Makes a session. Raises SessionExists."""
-        ...
+class TurnSessions(Protocol):
+    """What turns need of sessions. Every method sees only what is the caller's own."""
 
     async def get(self, caller: Caller, session_id: str) -> Session:
         """One session. Raises SessionNotFound."""
         ...
 
-    async def get_or_create(self, caller: Caller, session_id: str, new: NewSession) -> Session:
+    async def get_or_create(
+        self, caller: Caller, session_id: str, new: NewSession, change: ContextChange | None = None
+    ) -> Session:
         """The session, which is made from `new` when it is unknown. A known session gets, once, the always items of the
-        servers that have listed their tools since it was made (see `with_late_items`)."""
+        servers that have listed their tools since it was made (see `with_late_items`). Where there is a `change`, it
+        knows that matter context from now on."""
+        ...
+
+    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
+        """The messages of the user and the assistant for the model, without unsent ones, the oldest first: the newest
+        ones, up to and including the first that takes their total over `max_chars` code points, so that the caller can
+        see an overflow. Empty for an unknown session."""
+        ...
+
+
+class SessionStore(TurnSessions, Protocol):
+    """The sessions of a tenant's users. Every method but `ratings` sees only what is the caller's own."""
+
+    async def create(
+        self, caller: Caller, session_id: str, new: NewSession, retry: RetryKey = NEVER_RETRIED
+    ) -> Session:
+        """Makes a session, or returns the one that the same call has made before. Raises SessionExists, and
+        RequestIdReused where the request id has made another session."""
+        ...
+
+    async def go_on(
+        self, caller: Caller, session_id: str, new_session_id: str, max_chars: int, retry: RetryKey = NEVER_RETRIED
+    ) -> Session:
+        """Makes a session that goes on where `session_id` stopped: with its items, its matter context, and its newest
+        questions and answers, as many as have at most `max_chars` code points in all. Tools that were approved for the
+        old session need a new approval. Returns the session that the same call has made before, if there is one. Raises
+        SessionNotFound, SessionExists, RequestIdReused, and SessionBusy while a turn runs in the old session."""
         ...
 
     async def list(self, caller: Caller, page: PageRequest) -> Page[Session]:
         """A page of the caller's sessions, the newest first."""
         ...
 
+    async def update(
+        self, caller: Caller, session_id: str, *, title: str | None = None, notes: str | None = None
+    ) -> Session:
+        """Changes what is given, and returns the session. Raises SessionNotFound."""
+        ...
+
     async def delete(self, caller: Caller, session_id: str) -> None:
-        """Deletes a session and its messages. Raises SessionNotFound, and SessionBusy while a turn runs in it."""
+        """Deletes a session, its messages and their ratings. Raises SessionNotFound, and SessionBusy while a turn runs
+        in it."""
         ...
 
     async def change_items(self, caller: Caller, session_id: str, change: ItemsChange) -> Session:
@@ -94,15 +143,20 @@ class SessionStore(Protocol):
         """A page of the session's messages, the oldest first. Raises SessionNotFound."""
         ...
 
-    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
-        """The messages of the user and the assistant for the model, the oldest first: the newest ones, up to and
-        including the first that takes their total over `max_chars` code points, so that the caller can see an overflow.
-        Empty for an unknown session."""
-        ...
-
     async def recent_contexts(self, caller: Caller, session_id: str, limit: int) -> tuple[RequestContext, ...]:
         """The request contexts of the newest messages of the assistant that have one, the newest first, at most `limit`
         of them. Raises SessionNotFound."""
+        ...
+
+    async def rate(
+        self, caller: Caller, turn_id: str, rating: Rating | None, reason: RatingReason | None = None, text: str = ""
+    ) -> AnswerRating | None:
+        """Keeps what the caller says of a turn's answer, in place of an earlier rating; None takes that back. Raises
+        TurnUnknown and TurnNotEnded."""
+        ...
+
+    async def ratings(self, page: PageRequest, rating: Rating | None = None) -> Page[RatedAnswer]:
+        """A page of the ratings of all tenants, the newest first; only those of one kind where one is given."""
         ...
 
 

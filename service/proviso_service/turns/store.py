@@ -12,6 +12,7 @@ from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import NotReady
 from proviso_service.identity import Caller
+from proviso_service.language import ENGLISH
 from proviso_service.turns.events import (
     ApprovalRequired,
     FinalState,
@@ -31,8 +32,8 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A turn as the store knows it. `final_state` is set once the turn has ended. `pending_approvals` is set while the
-    turn waits in this process."""
+    """A turn as the store knows it. `final_state` is set once the turn has ended. `language` is that of its message.
+    `pending_approvals` is set while the turn waits in this process."""
 
     turn_id: str
     caller: Caller
@@ -40,6 +41,7 @@ class TurnRecord:
     state: TurnState
     last_sequence: int
     final_state: FinalState | None
+    language: str = ENGLISH
     pending_approvals: tuple[ApprovalRequired, ...] = ()
 
 
@@ -115,9 +117,9 @@ class TurnStore(Protocol):
         ...
 
     async def close_interrupted(self, owner: str) -> int:
-        """Ends in INTERNAL_ERROR the running turns whose lease has expired and those of `owner`, which an earlier
-        process of this owner has left; the empty text names nobody. Returns how many. Turns that wait for a person are
-        left as they are."""
+        """Ends in INTERNAL_ERROR, in the language of their messages, the running turns whose lease has expired and
+        those of `owner`, which an earlier process of this owner has left; the empty text names nobody. Returns how
+        many. Turns that wait for a person are left as they are."""
         ...
 
 

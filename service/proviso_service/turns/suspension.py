@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from proviso_service.context.model import image_name
 from proviso_service.turns.events import (
     ApprovalRequired,
     Citation,
@@ -82,8 +83,16 @@ _FORM = TypeAdapter(SuspendedTurn)
 def suspended_to_json(turn: SuspendedTurn) -> str:
     """The JSON text of a suspended turn. This takes long where messages hold images, so it is not for the event loop.
     The stores write later decisions to `$.decisions[position]` of this text."""
-    plain = _FORM.dump_python(replace(turn, events=()), mode="json")
+    plain = _FORM.dump_python(replace(turn, request=_with_image_names(turn.request), events=()), mode="json")
     return json.dumps(plain | {"version": _VERSION, "events": [_plain(logged) for logged in turn.events]})
+
+
+def _with_image_names(request: TurnRequest) -> TurnRequest:
+    """The request with the names of its images in place of their URLs. The images are loaded already, and what gives
+    access to them is not kept."""
+    names = {url: image_name(url) for url in request.image_urls}
+    selected = tuple(names.get(asset, asset) for asset in request.selected_assets)
+    return replace(request, image_urls=tuple(names.values()), selected_assets=selected)
 
 
 def suspended_from_json(text: str | None) -> SuspendedTurn:

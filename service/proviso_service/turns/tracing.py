@@ -11,7 +11,7 @@ from opentelemetry.trace import Span, SpanContext, SpanKind, Tracer, get_current
 
 from proviso_service.telemetry.spans import ERROR_TYPE, OWN_PROVIDER, error_type, failed, record_cached_tokens
 from proviso_service.turns.program import RunningTurn, TurnExecution, TurnOutcome, TurnProgram
-from proviso_service.turns.records import ExitReason, Retryable
+from proviso_service.turns.records import ExitCause, ExitReason
 
 _FAULTS = frozenset(
     {ExitReason.LLM_ERROR, ExitReason.INTERNAL_ERROR, ExitReason.RATE_LIMITED, ExitReason.DEADLINE_EXCEEDED}
@@ -96,8 +96,8 @@ class _TracedExecution:
         self._end(outcome)
         return outcome
 
-    def interrupted(self, reason: ExitReason, retryable: Retryable) -> TurnOutcome:
-        outcome = self._execution.interrupted(reason, retryable)
+    def interrupted(self, reason: ExitReason, cause: ExitCause | None = None) -> TurnOutcome:
+        outcome = self._execution.interrupted(reason, cause)
         self._end(outcome)
         return outcome
 

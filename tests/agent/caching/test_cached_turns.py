@@ -8,9 +8,9 @@ import pytest
 from proviso_service.turns import (
     Citation,
     Event,
+    ExitCause,
     ExitReason,
     FinalState,
-    Retryable,
     Token,
     ToolEnd,
     ToolStart,
@@ -101,7 +101,7 @@ async def test_a_cancelled_call_is_accounted_for() -> None:
     await world.model.held.wait()
     running.cancel()
     await asyncio.wait([running])
-    usage = execution.interrupted(ExitReason.CANCELLED, Retryable.NOT_APPLICABLE).final_state.usage
+    usage = execution.interrupted(ExitReason.CANCELLED, ExitCause.CANCELLED_BY_CALLER).final_state.usage
     assert [(call.failed, call.from_cache, call.duration_s > 0) for call in usage.calls] == [(True, False, True)]
 
 
@@ -173,7 +173,7 @@ async def test_a_turn_whose_end_could_not_be_stored_did_not_end_with_the_cached_
     await world.run(QUESTION)
     execution = world.agent.start(world.turn(asked(), turn_id="turn-2"))
     assert (await execution.run()).final_state.from_cache
-    assert not execution.interrupted(ExitReason.INTERNAL_ERROR, Retryable.MAYBE).final_state.from_cache
+    assert not execution.interrupted(ExitReason.INTERNAL_ERROR).final_state.from_cache
 
 
 async def test_the_time_of_a_turn_is_told() -> None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage
 
+from proviso_service.agent.failures import UnusableReply
 from proviso_service.agent.llm_node import text_of
 from proviso_service.backends.llm.factory import build_chat_model
 from proviso_service.backends.llm.gemini import GeminiChatModel
@@ -65,9 +66,9 @@ async def test_a_call_without_a_stream_gives_the_same_reply(gemini: GeminiServer
 @pytest.mark.parametrize(
     ("reply", "failure"),
     [
-        (blocked(), ProviderRefusal),
-        (says("Sure, ", finish="SAFETY"), ProviderRefusal),
-        (says("A b", finish="MAX_TOKENS"), ProviderRefusal),
+        (blocked(), UnusableReply),
+        (says("Sure, ", finish="SAFETY"), UnusableReply),
+        (says("A b", finish="MAX_TOKENS"), UnusableReply),
         (refuses(429, "RESOURCE_EXHAUSTED"), ProviderRefusal),
         (refuses(500, "INTERNAL"), ProviderRefusal),
         (breaks_with(503, "UNAVAILABLE", "Hel"), ProviderRefusal),

@@ -20,6 +20,8 @@ from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema, metadata
 from proviso_service.errors import NotReady, TooBusy, Unavailable
 
+INSERT_MATTER = """\
+INSERT INTO matters (tenant, matter_id, name, create_time, index_version) VALUES ('acme', 'm', '{}', '2026-01-01', 0)"""
 INDEXES = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
 
 
@@ -112,7 +114,7 @@ async def test_every_connection_is_configured(database: Database, pragma: str, v
 
 async def test_a_body_that_raises_leaves_nothing_behind(database: Database) -> None:
     def fail(connection: Connection) -> None:
-        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'name', '2026-01-01', 0, FALSE)"))
+        connection.execute(text(INSERT_MATTER.format("name")))
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -251,7 +253,7 @@ async def test_a_cancelled_write_is_done_or_never_begun_and_blocks_nobody(
     def write_slowly(connection: Connection) -> None:
         begun.set()
         go_on.wait(5)
-        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'Begun', '2026-01-01', 0, FALSE)"))
+        connection.execute(text(INSERT_MATTER.format("Begun")))
 
     running = asyncio.create_task(database.write(write_slowly))
     await asyncio.to_thread(begun.wait, 5)
@@ -314,7 +316,7 @@ async def test_a_write_that_raises_among_others_undoes_its_own_work_only(
     database: Database, matters: SqlMatterStore
 ) -> None:
     def fail(connection: Connection) -> None:
-        connection.execute(text("INSERT INTO matters VALUES ('acme', 'm', 'Undone', '2026-01-01', 0, FALSE)"))
+        connection.execute(text(INSERT_MATTER.format("Undone")))
         raise LookupError("no")
 
     async with queued_up(database):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,8 +10,8 @@ from proviso_service.backends.sql.contents import SEGMENT_CHARS
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.errors import DocumentNotFound
-from proviso_service.matters.model import DocumentStatus, Matter, StoredChunk, chunk_id
-from proviso_service.reading.model import Chunk, Heading, PageSpan, ParsedDocument
+from proviso_service.matters.model import DocumentStatus, Matter, Outline, StoredChunk, chunk_id
+from proviso_service.reading.model import PACKED_WORD, Chunk, Heading, PageSpan, PageWords, ParsedDocument
 from tests.support.stored import DIMENSIONS, MODEL, a_document, a_text, committed, ingested, vectors_of
 
 # Each 17 characters long, with a NUL and characters outside the basic plane, so that no offset is at a round place.
@@ -46,7 +48,25 @@ async def test_a_committed_document_is_ready_with_its_counts(matters: SqlMatterS
     assert ready.status is DocumentStatus.READY
     assert (ready.character_count, ready.chunk_count, ready.page_count) == (len(parsed.text), 2, 2)
     assert await matters.get_document("acme", matter.matter_id, document.document_id) == ready
-    assert await matters.structure("acme", document.document_id) == (parsed.headings, parsed.pages)
+    outlines = await matters.outlines("acme", [document.document_id])
+    assert outlines == {document.document_id: Outline(parsed.headings, parsed.pages)}
+
+
+async def test_the_words_of_pages_are_kept_and_go_with_their_document(matters: SqlMatterStore, matter: Matter) -> None:
+    document, _ = await matters.add_document(a_document(matter))
+    parsed, chunks = a_text("Rent is due.")
+    words = b"".join(PACKED_WORD.pack(1, number % 9, number, 2, 3, 0xFFFF - number) for number in range(700))
+    pages = (PageWords(1, 595.0, 842.0, words), PageWords(3, 842.0, 595.0))
+    ready = await matters.commit_ready(document, replace(parsed, page_words=pages), chunks, MODEL, vectors_of(chunks))
+    assert await matters.page_words("acme", ready.document_id, 1) == (pages[0], 3)
+    assert await matters.page_words("acme", ready.document_id, 2) == (None, 3)
+    assert await matters.page_words("acme", ready.document_id, 3) == (pages[1], 3)
+    assert await matters.page_words("other", ready.document_id, 1) == (None, 0)
+    await committed(matters, ready, "Rent is due.")
+    assert await matters.page_words("acme", ready.document_id, 1) == (None, 0)
+    await matters.commit_ready(document, replace(parsed, page_words=pages), chunks, MODEL, vectors_of(chunks))
+    await matters.delete_document("acme", matter.matter_id, document.document_id)
+    assert await matters.page_words("acme", ready.document_id, 1) == (None, 0)
 
 
 async def test_a_document_without_text_can_be_ready(matters: SqlMatterStore, matter: Matter) -> None:
@@ -66,8 +86,7 @@ async def test_contents_are_invisible_before_the_document_is_ready(matters: SqlM
     assert await stored_vectors(matters) == {}
     with pytest.raises(DocumentNotFound):
         await matters.text("acme", ready.document_id, 0)
-    with pytest.raises(DocumentNotFound):
-        await matters.structure("acme", ready.document_id)
+    assert await matters.outlines("acme", [ready.document_id]) == {}
 
 
 async def test_contents_are_invisible_to_another_tenant(matters: SqlMatterStore, matter: Matter) -> None:
@@ -78,8 +97,7 @@ async def test_contents_are_invisible_to_another_tenant(matters: SqlMatterStore,
     assert await matters.search_words("other", matter.matter_id, "rent", 10) == []
     with pytest.raises(DocumentNotFound):
         await matters.text("other", ready.document_id, 0)
-    with pytest.raises(DocumentNotFound):
-        await matters.structure("other", ready.document_id)
+    assert await matters.outlines("other", [ready.document_id]) == {}
 
 
 async def test_ingesting_again_replaces_what_was_there(

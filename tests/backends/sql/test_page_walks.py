@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.pages import next_token
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import NewSession
@@ -18,7 +17,7 @@ from proviso_service.errors import InvalidRequest
 from proviso_service.identity import Caller
 from proviso_service.matters.model import Document, Matter
 from proviso_service.paging import Page, PageRequest, page_token
-from proviso_service.turns import ChatMessage, TurnRequest
+from proviso_service.turns import ChatMessage, Rating, TurnRequest
 from tests.support.stored import Clock, a_document, an_outcome
 
 ANNA = Caller("acme", "anna")
@@ -133,6 +132,8 @@ async def lists(matters: SqlMatterStore, sessions: SqlSessionStore, matter: Matt
         "sessions of a user": lambda page: sessions.list(Caller("acme", "ben"), page),
         "messages": lambda page: sessions.messages(ANNA, "s", page),
         "messages of another session": lambda page: sessions.messages(ANNA, "t", page),
+        "ratings": sessions.ratings,
+        "ratings of a kind": lambda page: sessions.ratings(page, Rating.UP),
     }
 
 
@@ -154,14 +155,14 @@ SCOPE = ("matters", "acme", "")
     [
         "not a token",
         "e30=",
-        page_token("one"),
-        page_token("a", "b", "c"),
-        next_token(SCOPE, "2026-01-01T00:00:00+00:00"),
-        next_token(SCOPE, "yesterday", "id"),
-        next_token(SCOPE, "0001-01-01T00:00:00+23:59", "id"),
-        next_token(SCOPE, "2026-01-01T00:00:00+00:00", "\ud800"),
-        next_token(SCOPE, "2026-01-01T00:00:00+00:00", "id", "more"),
-        next_token(("messages", "acme", ""), "1"),
+        page_token(["one"]),
+        page_token(["a"], "b", "c"),
+        page_token(SCOPE, "2026-01-01T00:00:00+00:00"),
+        page_token(SCOPE, "yesterday", "id"),
+        page_token(SCOPE, "0001-01-01T00:00:00+23:59", "id"),
+        page_token(SCOPE, "2026-01-01T00:00:00+00:00", "\ud800"),
+        page_token(SCOPE, "2026-01-01T00:00:00+00:00", "id", "more"),
+        page_token(("messages", "acme", ""), "1"),
     ],
 )
 async def test_a_token_nobody_returned_is_refused(lists: dict[str, Lister], token: str) -> None:
@@ -176,5 +177,6 @@ async def test_a_forged_position_is_refused(sessions: SqlSessionStore, turns: Sq
     await turns.finish(ANNA, "t", "s", 1, an_outcome("Done.", "Hello", "Good day"))
     honest = (await sessions.messages(ANNA, "s", PageRequest(1))).next_token
     tag, _ = json.loads(base64.urlsafe_b64decode(honest))
+    forged = base64.urlsafe_b64encode(json.dumps([tag, position]).encode()).decode()
     with pytest.raises(InvalidRequest, match="page_token"):
-        await sessions.messages(ANNA, "s", PageRequest(1, page_token(tag, position)))
+        await sessions.messages(ANNA, "s", PageRequest(1, forged))

@@ -14,15 +14,16 @@ from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
-from proviso_service.identity import Caller
+from proviso_service.identity import Caller, RetryKey
 from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
 from proviso_service.matters.stores import Leftover
 from proviso_service.paging import PageRequest
-from proviso_service.turns import TurnRequest
+from proviso_service.turns import Rating, TurnRequest
 from tests.support.stored import DIMENSIONS, MODEL, a_document, an_outcome, ingested
 
 ANNA = Caller("acme", "anna")
 REQUEST = TurnRequest("?", session_id="s", request_id="r")
+RETRY = RetryKey("anna", "r", "hash")
 ITEM = SessionItem(ItemRef(ItemType.RULE, "Quoting"), IncludeMode.MANUAL)
 
 
@@ -80,6 +81,8 @@ TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] =
     "sessions": lambda _, sessions: sessions.list(ANNA, PageRequest(10)),
     "messages": lambda _, sessions: sessions.messages(ANNA, "s", PageRequest(10)),
     "items": lambda _, sessions: sessions.change_items(ANNA, "s", lambda items: (*items, ITEM)),
+    "session made again": lambda _, sessions: sessions.create(ANNA, "s-2", NewSession(), RETRY),
+    "title": lambda _, sessions: sessions.update(ANNA, "s", title="Rent"),
     "recent contexts": lambda _, sessions: sessions.recent_contexts(ANNA, "s", 200),
 }
 
@@ -98,6 +101,20 @@ async def test_keeping_leases_reads_running_turns_only(turns: SqlTurnStore, stat
     await turns.renew("me", ["t-1"], 60)
     await turns.close_interrupted("me")
     assert statements.scans() == ["SCAN turns USING INDEX ix_turns_running"] * 2
+
+
+async def test_listing_ratings_reads_rated_turns_only(
+    turns: SqlTurnStore, sessions: SqlSessionStore, statements: Statements
+) -> None:
+    await turns.begin(ANNA, "t-1", REQUEST, "hash", "me", 60)
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello"))
+    statements.forget()
+    await sessions.rate(ANNA, "t-1", Rating.UP)
+    assert statements.scans() == []
+    await sessions.ratings(PageRequest(10))
+    assert {step.removeprefix("SCAN turns USING ").removeprefix("COVERING ") for step in statements.scans()} == {
+        "INDEX ix_turns_rated"
+    }
 
 
 async def test_looking_for_unfinished_documents_reads_those_only(
@@ -136,11 +153,13 @@ async def test_documents_and_their_contents_are_found_by_index(
     await matters.set_status(second, DocumentStatus.FAILED, "It is encrypted.")
     await matters.get_matter("acme", matter.matter_id)
     await matters.list_matters("acme", PageRequest(10))
+    await matters.create_matter("acme", "Lease", RETRY)
+    await matters.update_matter("acme", matter.matter_id, notes="Due in May")
     await matters.list_documents("acme", matter.matter_id, PageRequest(10))
     (stored,) = await matters.chunks("acme", [chunk_id(document.document_id, 0)])
     await matters.neighbours("acme", stored)
     await matters.text("acme", document.document_id, 0, 10)
-    await matters.structure("acme", document.document_id)
+    await matters.outlines("acme", [document.document_id])
     await matters.search_words("acme", matter.matter_id, "tenant rent", 10)
     await matters.documents_matching("acme", matter.matter_id, "tenant insures")
     await matters.known_embeddings("acme", "model", ["hash"])

@@ -8,6 +8,7 @@ import pytest
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import (
+    ContextChange,
     ContextFill,
     IncludeMode,
     ItemRef,
@@ -65,6 +66,16 @@ async def test_an_unknown_session_can_be_made_on_the_way(sessions: SqlSessionSto
     made = await sessions.get_or_create(ANNA, "s", NewSession(ITEMS))
     assert made.items == ITEMS
     assert await sessions.get(ANNA, "s") == made
+
+
+async def test_a_session_knows_the_matter_that_it_is_found_with(sessions: SqlSessionStore) -> None:
+    first, other = ContextChange(MatterContext("m-1", "One")), ContextChange(MatterContext("m-2", "Two", "d", "D.md"))
+    for change in (first, other, first, ContextChange(None)):
+        found = await sessions.get_or_create(ANNA, "s", NewSession(ITEMS), change)
+        assert (found.items, found.matter_context) == (ITEMS, change.matter_context)
+        assert await sessions.get(ANNA, "s") == found
+    made = await sessions.get_or_create(ANNA, "t", NewSession(), first)
+    assert await sessions.get_or_create(ANNA, "t", NewSession()) == made
 
 
 async def test_one_session_is_made_however_many_ask_at_once(sessions: SqlSessionStore) -> None:

@@ -33,6 +33,7 @@ from proviso_service.turns import (
     Citation,
     ContextProblem,
     Decision,
+    ExitCause,
     ExitReason,
     FinalState,
     MessageRole,
@@ -82,6 +83,9 @@ FULL = FinalState(
     tool_call_records=(
         ToolCallRecord("c-1", "isaacus_search", "proviso", "{}", CONTEXT.timestamp, 0.25, decision=Decision.DENY),
     ),
+    exit_cause=ExitCause.PROVIDER_PAUSED,
+    omitted_sentences=2,
+    message_truncated=True,
 )
 
 
@@ -236,15 +240,19 @@ async def test_times_are_handed_out_in_utc(turns: SqlTurnStore, sessions: SqlSes
 
 async def test_turns_whose_lease_has_expired_are_closed(turns: SqlTurnStore, clock: Clock) -> None:
     await begun(turns, "expired", TurnRequest("?"), owner="dead", lease_s=10)
+    await begun(turns, "expired-de", TurnRequest("Welches Recht gilt?"), owner="dead", lease_s=10)
     await begun(turns, "alive", TurnRequest("?"), owner="other", lease_s=11)
     clock.advance(10)
-    assert await turns.close_interrupted("me") == 1
-    closed = await turns.get(ANNA, "expired")
+    assert await turns.close_interrupted("me") == 2
+    closed, german = await turns.get(ANNA, "expired"), await turns.get(ANNA, "expired-de")
     semantics = EXIT_SEMANTICS[ExitReason.INTERNAL_ERROR]
     assert closed.state is TurnState.ENDED
+    assert closed.last_sequence == 1
     assert closed.final_state is not None
     assert closed.final_state.exit_reason is ExitReason.INTERNAL_ERROR
     assert closed.final_state.message == semantics.message
+    assert german.final_state is not None
+    assert german.final_state.message == semantics.text("de")
     assert closed.final_state.retryable is semantics.retryable
     assert await state_of(turns, "alive") is TurnState.RUNNING
 

@@ -104,3 +104,20 @@ async def test_only_agent_items_that_may_be_chosen_are_embedded() -> None:
     assert embedder.embedded == ["agent"]
     await search_of(embedder).prepare(catalog[1:])
     assert embedder.embedded == ["agent"]
+
+
+async def test_what_is_not_english_is_compared_as_it_is_and_in_english() -> None:
+    asked: list[str] = []
+
+    class Asked(ToldEmbedder):
+        async def embed_query(self, text: str) -> Vectors:
+            asked.append(text)
+            return await super().embed_query(text)
+
+    items = [catalog_item(rule("A"), description="one")]
+    search = search_of(Asked({}, {"terminate termination end agreement": {"one": 0.75}}))
+    for message in ("What does Kündigungsfrist mean?", "Which pension is paid?", "Wir kündigen den Vertrag."):
+        matches = await search.matches(items, message, every(items))
+    assert asked[:2] == ["What does Kündigungsfrist mean?", "Which pension is paid?"]
+    assert asked[2:] == ["Wir kündigen den Vertrag.", "terminate termination end agreement"]
+    assert matches.scores.tolist() == [0.75]

@@ -44,3 +44,15 @@ def test_scores_lie_between_nothing_and_one(texts: list[str], message: str) -> N
     scores = WordIndex.of(texts).scores(message)
     assert scores.shape == (len(texts),)
     assert np.all((scores >= 0) & (scores < 1))
+
+
+def test_a_word_of_one_item_is_rare_in_a_small_catalog_too() -> None:
+    few = WordIndex.of(["password reset", "holidays"])
+    many = WordIndex.of(["password reset", "holidays", *(["other"] * 98)])
+    assert few.scores("password")[0] > 0.3
+    assert abs(few.scores("password")[0] - many.scores("password")[0]) < 0.1
+
+
+def test_an_index_knows_which_words_it_has() -> None:
+    assert INDEX.has("terminates")
+    assert not INDEX.has("weather")

@@ -68,7 +68,7 @@ async def test_what_is_not_shown_is_counted(model: EmbeddedChatModel, embedder: 
     ended = await turn(model, embedder, "Find clauses obligating the Customer", reply)
     assert "5 passages satisfy" in ended.answer
     assert "4 more passages not quoted here." in ended.answer
-    assert ended.answer.endswith("Not analysed: slow.pdf.")
+    assert ended.answer.endswith("Not analysed: slow.pdf (no).")
 
 
 async def test_no_match_is_an_answer(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
@@ -100,10 +100,16 @@ async def test_a_named_document_is_the_target(model: EmbeddedChatModel, embedder
     assert ended.calls[1][1] == {"query": "{IS termination clause}", "document_ids": [document_id(NDA)]}
 
 
-async def test_the_document_on_view_is_the_first_target(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_a_search_for_clauses_stays_in_the_document_on_view(
+    model: EmbeddedChatModel, embedder: MiniLmEmbedder
+) -> None:
     reply = result(document(LEASE, 0.1))
     ended = await turn(model, embedder, "Find termination clauses", reply, viewed=LEASE)
-    assert [args.get("document_ids") for _, args in ended.calls] == [[document_id(LEASE)], None]
+    assert [args.get("document_ids") for _, args in ended.calls] == [[document_id(LEASE)]]
+    assert ended.answer == (
+        "I found no passage that satisfies the query `{IS termination clause}` "
+        f"in {LEASE}, the document on view. Shall I look in the other documents?"
+    )
 
 
 async def test_an_error_of_the_tool_is_told(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 
 from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
 from proviso_service.embedded.chat import wording
@@ -92,8 +92,6 @@ async def test_without_a_named_document_each_document_speaks(model: EmbeddedChat
     [
         "Is there a non-compete clause?",
         "What training must the staff complete?",
-        "Who must maintain the roof of the office lease?",
-        "Where must disputes under the NDA be arbitrated?",
     ],
 )
 async def test_what_is_not_there_is_not_answered(
@@ -102,6 +100,21 @@ async def test_what_is_not_there_is_not_answered(
     turn = await run_turn(model, matter, question)
     assert turn.answer.startswith(wording.NO_ANSWER)
     assert quotes_of(turn.answer) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who must maintain the roof of the office lease?", f"I found nothing on this in {LEASE}."),
+        ("Where must disputes under the NDA be arbitrated?", f"I found no passage on dispute resolution in {NDA}."),
+        ("Is there a security deposit in the NDA?", f"I found no security deposit in {NDA}."),
+        ("Is there a royalty in the NDA or the lease?", f"I found no royalty in {NDA} and {LEASE}."),
+    ],
+)
+async def test_what_a_named_document_does_not_have_is_said_with_its_name(
+    model: EmbeddedChatModel, matter: ScriptedMatter, question: str, answer: str
+) -> None:
+    assert (await run_turn(model, matter, question)).answer == answer
 
 
 async def test_documents_are_listed_with_their_state(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
@@ -232,7 +245,9 @@ async def test_the_rest_of_the_matter_is_asked_when_the_document_on_view_is_sile
     turn = await run_turn(model, matter, "What is the security deposit?", viewed=SERVICES)
     assert turn.called == [SEARCH, SEARCH]
     assert "document_ids" not in turn.calls[1][1]
-    assert turn.answer.startswith(f"I found no answer in {SERVICES}, the document on view")
+    assert turn.answer.startswith(
+        f"I found no security deposit in {SERVICES}, the document on view; what follows comes from other documents.\n\n"
+    )
     assert "$24,000" in turn.answer
     assert_grounded(turn)
 
@@ -241,7 +256,25 @@ async def test_a_question_about_this_document_stays_in_it(model: EmbeddedChatMod
     turn = await run_turn(model, matter, "What is the security deposit in this agreement?", viewed=SERVICES)
     assert turn.called == [SEARCH, SEARCH]
     assert all(args["document_ids"] == [document_id(SERVICES)] for _, args in turn.calls)
-    assert turn.answer == f"{wording.NO_ANSWER} I searched {SERVICES}."
+    assert turn.answer == f"I found no security deposit in {SERVICES}, the document on view. {wording.OFFER}"
+
+
+async def test_the_only_document_of_a_matter_comes_without_an_offer_of_others(
+    model: EmbeddedChatModel, matter: ScriptedMatter
+) -> None:
+    told = {"searched": {"documents": 1, "of": 1}, "on_view": {"filename": LEASE, "searched": True, "found": False}}
+    matter = replace(matter, replies={SEARCH: json.dumps({"query": "x", "total_found": 0, "results": []} | told)})
+    turn = await run_turn(model, matter, "Is there an escrow agent?", viewed=LEASE)
+    assert turn.answer == f"I found no escrow agent in {LEASE}, the document on view."
+
+
+async def test_a_document_on_view_that_could_not_be_searched_is_not_said_to_have_none(
+    model: EmbeddedChatModel, matter: ScriptedMatter
+) -> None:
+    told = {"searched": {"documents": 0, "of": 1}, "on_view": {"filename": LEASE, "searched": False, "found": False}}
+    matter = replace(matter, replies={SEARCH: json.dumps({"query": "x", "total_found": 0, "results": []} | told)})
+    turn = await run_turn(model, matter, "Is there an escrow agent?", viewed=LEASE)
+    assert turn.answer == wording.NO_ANSWER
 
 
 async def test_another_named_document_wins_over_the_one_on_view(
@@ -309,6 +342,15 @@ async def test_at_the_tool_limit_the_answer_comes_from_what_is_there(
     turn = await run_turn(model, matter, "What is the governing law of the NDA?")
     reply = await model.ainvoke(turn.messages[:-1])
     assert reply.text == turn.answer
+
+
+async def test_what_the_service_asks_of_the_model_is_no_question_of_a_person(
+    model: EmbeddedChatModel, matter: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, matter, "What is the security deposit?", viewed=SERVICES)
+    reminder = HumanMessage("Answer again: quote the sources exactly.", name="grounding_check")
+    again = await model.bind_tools(TOOLS).ainvoke([*turn.messages, reminder])
+    assert (again.text, again.tool_calls) == (turn.answer, [])
 
 
 async def test_missing_tools_are_done_without(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:

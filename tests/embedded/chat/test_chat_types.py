@@ -107,7 +107,7 @@ async def test_the_answer_groups_quotes_by_type(model: EmbeddedChatModel, embedd
         f"- Governing Law (1 clause): {NDA} (4. Term): “{LAW}” [2]\n"
         "- Notice (1 clause)\n\n"
         "Not found: Insurance, Warranty and 10 more.\n\n"
-        "Not analysed: slow.pdf."
+        "Not analysed: slow.pdf (no)."
     )
 
 
@@ -122,11 +122,15 @@ async def test_a_named_document_is_the_target(model: EmbeddedChatModel, embedder
     assert ended.calls[1:] == [(CLASSIFY, {"document_ids": [document_id(NDA)]})]
 
 
-async def test_the_document_on_view_is_the_first_target(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
+async def test_the_types_are_those_of_the_document_on_view(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:
     found = await turn(model, embedder, QUESTION, result(of_type("Notice", 1)), viewed=LEASE)
     assert [args for _, args in found.calls] == [{"document_ids": [document_id(LEASE)]}]
     nothing = await turn(model, embedder, QUESTION, result(), viewed=LEASE)
-    assert [args for _, args in nothing.calls] == [{"document_ids": [document_id(LEASE)]}, {}]
+    assert [args for _, args in nothing.calls] == [{"document_ids": [document_id(LEASE)]}]
+    assert nothing.answer == (
+        f"I found no clause of the 15 types that I looked for in {LEASE}, the document on view. "
+        "Shall I look in the other documents?"
+    )
 
 
 async def test_an_error_of_the_tool_is_told(model: EmbeddedChatModel, embedder: MiniLmEmbedder) -> None:

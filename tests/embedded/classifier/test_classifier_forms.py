@@ -57,6 +57,9 @@ def test_anybody_may_be_obliged_or_entitled() -> None:
 @pytest.mark.parametrize(
     ("passage", "is_called"),
     [
+        (ModelPassage("12.11 Oregon law governs this.", ("12. General", "12.11")), False),
+        (ModelPassage("12.3 Neither party is liable.", ("12. Force Majeure", "12.3")), True),
+        (ModelPassage("12. General\n\n12.1 Force Majeure. Neither party is liable.", ("12. General",)), True),
         (ModelPassage("Neither party is liable.", ("Terms", "14. Force Majeure")), True),
         (ModelPassage("14.1 Force Majeure. Neither party is liable.", ("14 General",)), True),
         (ModelPassage("Neither party is liable.", ("ARTICLE 9 FORCE MAJEURE", "9.2 Effect")), True),

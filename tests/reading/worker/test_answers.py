@@ -1,16 +1,21 @@
 """What a child says: nothing of it is believed."""
 
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_service.reading.model import (
+    PACKED_WORD,
     Chunk,
+    FileTooLong,
     Heading,
     PageSpan,
+    PageWords,
     ParsedDocument,
     ReadDocument,
     ReadingLimits,
@@ -32,9 +37,14 @@ from proviso_service.reading.worker.messages import frame
 
 LIMITS = ReadingLimits(max_text_chars=1_000, chunk_chars=100)
 TEXT = "# Lease\n\nThe rent is due.\n\n7\n\nThe term is a year."
+WORD = PACKED_WORD.pack(9, 3, 0, 1, 2, 0xFFFF)
 DOCUMENT = ReadDocument(
     ParsedDocument(
-        TEXT, (Heading(1, "Lease", 0, 7),), (PageSpan(1, 0, 28), PageSpan(2, 28, len(TEXT))), (Span(27, 28),)
+        TEXT,
+        (Heading(1, "Lease", 0, 7),),
+        (PageSpan(1, 0, 28), PageSpan(2, 28, len(TEXT))),
+        (Span(27, 28),),
+        (PageWords(1, 595.0, 842.0, WORD), PageWords(2, 842.0, 595.0)),
     ),
     (
         Chunk(0, 0, 25, TEXT[:25], 1, ("Lease",), ("1", "1(a)")),
@@ -74,7 +84,9 @@ def test_lone_surrogates_do_not_arrive() -> None:
 
 def test_the_other_verdicts_arrive() -> None:
     with pytest.raises(UnreadableFile, match=r"^No text  here\.$"):
-        decode_answer(encode_unsupported("No text\r\nhere."), LIMITS)
+        decode_answer(encode_unsupported(UnreadableFile("No text\r\nhere.")), LIMITS)
+    with pytest.raises(FileTooLong, match="Split it"):
+        decode_answer(encode_unsupported(FileTooLong("Split it.")), LIMITS)
     with pytest.raises(ChildOutOfMemory):
         decode_answer(frame(OUT_OF_MEMORY, b""), LIMITS)
     with pytest.raises(ChildFault, match=r"^ValueError at pdf\.py:3$"):
@@ -154,6 +166,28 @@ def test_a_forgery_without_faults_is_an_answer() -> None:
 def test_what_is_no_answer_is_broken(answer: bytes) -> None:
     with pytest.raises(BrokenAnswer):
         decode_answer(answer, LIMITS)
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        (PageWords(0, 595.0, 842.0),),
+        (PageWords(10**9, 595.0, 842.0),),
+        (PageWords(1, math.nan, 842.0),),
+        (PageWords(1, 595.0, -1.0),),
+        (PageWords(1, 595.0, 1e9),),
+        (PageWords(1, 595.0, 842.0, WORD[1:]),),
+        (PageWords(1, 595.0, 842.0, WORD * 20),),
+        (PageWords(2, 595.0, 842.0), PageWords(1, 595.0, 842.0)),
+        (PageWords(1, 595.0, 842.0), PageWords(1, 595.0, 842.0)),
+    ],
+)
+def test_words_outside_the_text_and_impossible_pages_are_broken(pages: tuple[PageWords, ...]) -> None:
+    forged = replace(DOCUMENT, parsed=replace(DOCUMENT.parsed, page_words=pages))
+    with pytest.raises(BrokenAnswer):
+        decode_answer(b"".join(encode_read(forged)), LIMITS)
+    with pytest.raises(BrokenAnswer):
+        decode_answer(frame(b"W", b"short") + b"".join(encode_read(DOCUMENT)), LIMITS)
 
 
 def test_a_text_over_the_limit_and_chunks_over_theirs_are_broken() -> None:

@@ -1,18 +1,23 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Session } from "../src/core/contract.js";
+import { accessibilityFaults } from "./support/accessibility.js";
 import { launch, openWindow } from "./support/browser.js";
 import { Gate, LISTING, answer, answered, ask, saying, script, words } from "./support/chat.js";
 import { Stack } from "./support/stack.js";
 
 const CHAT = script(LISTING, { tokens: ["Anything else?"] });
 
+/** Characters of a conversation: room for one long question and some short ones. */
+const LIMIT = 6_000;
+const LONG = `${CHAT}${" and so on".repeat(300)}`;
+
 let stack: Stack;
 let browser: Browser;
 let matterId: string;
 
 beforeAll(async () => {
-  stack = await Stack.start();
+  stack = await Stack.start({ turns: { max_context_chars: LIMIT } });
   browser = await launch();
   matterId = await stack.matter("Northwind", { "nda.md": "# NDA\n\nThe term is two years.\n" });
 });
@@ -66,6 +71,27 @@ describe("conversations", () => {
       expect(first).not.toContain(sessions[0]?.session_id);
     }));
 
+  it("are given a title, and their answers a rating with a reason, which are there again after a reload", () =>
+    onMatter(async (page) => {
+      await ask(page, CHAT);
+      await answered(page);
+      const current = page.locator(".session-current");
+      await current.hover();
+      await current.getByRole("button", { name: /^Rename/ }).click();
+      await page.getByLabel("Title of the conversation").fill("Northwind’s term");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Poor answer" }).click();
+      await page.getByLabel("What was wrong?").selectOption("Something is missing");
+      await page.getByLabel("In your words").fill("No date");
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByLabel("In your words").waitFor({ state: "detached" });
+      await page.reload();
+      await answered(page);
+      expect(await current.locator(".session-title").textContent()).toBe("Northwind’s term");
+      expect(await page.getByRole("button", { name: "Poor answer" }).getAttribute("aria-pressed")).toBe("true");
+    }));
+
   it("show the answer that is being written when something else is asked, and keep that question", () =>
     onMatter(async (page, other) => {
       await ask(page, CHAT);
@@ -86,5 +112,31 @@ describe("conversations", () => {
       await second.locator(".composer").getByRole("button", { name: "Ask" }).click();
       await answered(second, 3);
       gate.remove();
+    }));
+
+  it("that are full go on in new ones, with their last answers and the question that found no room", () =>
+    onMatter(async (page) => {
+      await ask(page, LONG);
+      await answered(page);
+      await ask(page, CHAT);
+      await answered(page, 2);
+      const first = page.url();
+      await ask(page, LONG);
+      await page.getByText("This conversation is full.").first().waitFor();
+      expect(await page.getByLabel("Your question").inputValue()).toBe(LONG);
+      await page.reload();
+      await page.getByText("Your last question was not answered").waitFor();
+      expect(await page.getByLabel("Your question").inputValue()).toBe(LONG);
+      await page.getByRole("button", { name: "Continue in a new conversation" }).click();
+      await expect.poll(() => page.url()).not.toBe(first);
+      await answered(page);
+      expect(await page.locator(".exchange").count()).toBe(1);
+      expect(await answer(page)).toBe("Anything else?");
+      expect(await page.getByLabel("Your question").inputValue()).toBe(LONG);
+      expect(page.url()).toContain(`matter=${matterId}`);
+      await page.locator(".composer").getByRole("button", { name: "Ask" }).click();
+      await answered(page, 2);
+      expect(await answer(page)).toBe("Anything else?");
+      expect(await page.getByLabel("Your question").inputValue()).toBe("");
     }));
 });

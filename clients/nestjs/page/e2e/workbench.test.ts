@@ -140,6 +140,21 @@ describe("in the page", () => {
     expect(not).toBeCloseTo(1 - (duty ?? 0), 1);
   });
 
+  test("the matches that did not fit at first are shown on request, all of them", async () => {
+    await ran("NOT {IS governing law clause}");
+    const schedule = page.locator(".result").filter({ has: page.getByRole("heading", { name: "schedule.md" }) });
+    const matches = schedule.locator(".match");
+    const count = Number.parseInt(await schedule.locator(".result-count").innerText(), 10);
+    expect(await matches.count()).toBe(20);
+    expect(count).toBeGreaterThan(40);
+    const more = schedule.getByRole("button", { name: "Show more matches" });
+    await more.click();
+    await expect.poll(() => matches.count()).toBe(40);
+    await more.click();
+    await expect.poll(() => matches.count()).toBe(Math.min(count, 60));
+    await expect.poll(() => more.count()).toBe(count > 60 ? 1 : 0);
+  });
+
   test("only parts of the page scroll, never the page", async () => {
     await ran("{IS termination clause} OR {IS payment clause}");
     await page

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { OnDisconnect } from "@proviso/client/stubs/chat";
-import { int32 } from "../http/shapes.js";
+import { OnDisconnect, TextRelease } from "@proviso/client/stubs/chat";
+import { Rating, RatingReason } from "@proviso/client/stubs/sessions";
+import { WhoAsks, int32 } from "../http/shapes.js";
 
 export const MatterContext = z.strictObject({
   matter_id: z.string().optional(),
@@ -15,12 +16,23 @@ export const DocumentContext = z.strictObject({
   summary: z.string(),
 });
 
+const LeaveOut = z.strictObject({
+  tool_output: z.boolean().optional(),
+  repeated_contexts: z.boolean().optional(),
+  history: z.boolean().optional(),
+  told: z.boolean().optional(),
+  context_items: z.boolean().optional(),
+});
+
 const ChatOptions = z.strictObject({
   model: z.string().optional(),
   max_turns: int32.optional(),
   max_tool_calls: int32.optional(),
   max_context_chars: int32.optional(),
   disable_cache: z.boolean().optional(),
+  text_release: z.enum(TextRelease).optional(),
+  disable_tools: z.boolean().optional(),
+  leave_out: LeaveOut.optional().describe("What of the events is not sent."),
 });
 
 /** A message and what it comes with. */
@@ -45,11 +57,29 @@ export const ChatBody = z.strictObject({
   options: ChatOptions.optional(),
 });
 
+export const EventsQuery = WhoAsks.extend({
+  leave_out: z
+    .string()
+    .transform((names) => names.split(","))
+    .pipe(z.array(LeaveOut.keyof()))
+    .optional()
+    .describe(`What of the events is not sent: names of \`options.leave_out\`, with commas between.`),
+});
+
 export const DecisionBody = z.strictObject({
   decision: z.enum(["APPROVE_ONCE", "APPROVE_FOR_SESSION", "DENY"]),
   user_id: z.string().optional(),
 });
 
+export const RatingBody = z.strictObject({
+  rating: z.enum(Rating),
+  reason: z.enum(RatingReason).optional(),
+  text: z.string().optional(),
+  user_id: z.string().optional(),
+});
+
 export type Message = z.infer<typeof Message>;
 export type ChatBody = z.infer<typeof ChatBody>;
+export type EventsQuery = z.infer<typeof EventsQuery>;
 export type DecisionBody = z.infer<typeof DecisionBody>;
+export type RatingBody = z.infer<typeof RatingBody>;

@@ -1,17 +1,17 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from "@nestjs/common";
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Query, Res } from "@nestjs/common";
 import { ApiTags } from "@nestjs/swagger";
 import { plain, turnResult } from "@proviso/client";
 import type { Response } from "express";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
 import { Contract } from "../contract/contract.js";
-import { plainToJson } from "../contract/json.js";
+import { plainToJson, toContract } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
 import { WhoAsks } from "../http/shapes.js";
 import { Answers, AnswersNothing, Does, StreamsTurn } from "../openapi/decorators.js";
 import { LastEvent } from "./last-event.js";
-import { DecisionBody } from "./shapes.js";
+import { DecisionBody, EventsQuery, RatingBody } from "./shapes.js";
 import { laterTurnEvent, turnEvent } from "./turn-json.js";
 import { Turns } from "./turns.js";
 
@@ -31,11 +31,12 @@ export class TurnsController {
   async events(
     @From() caller: Caller,
     @Param("turn_id") turnId: string,
-    @Query({ schema: WhoAsks }) who: WhoAsks,
+    @Query({ schema: EventsQuery }) { user_id: userId = "", leave_out: names = [] }: EventsQuery,
     @LastEvent() afterSequence: number,
     @Res() response: Response,
   ): Promise<void> {
-    const turn = { turnId, userId: who.user_id ?? "", afterSequence };
+    const leaveOut = toContract(Object.fromEntries(names.map((name) => [name, true])));
+    const turn = { turnId, userId, afterSequence, leaveOut };
     if (await this.turns.endedAt(caller, turn)) {
       response.status(204).end();
       return;
@@ -90,6 +91,18 @@ export class TurnsController {
       userId: body.user_id ?? "",
     };
     await this.contract.ask(caller, this.contract.chat, "decideToolCall", request);
+  }
+
+  @Put("rating")
+  @Does("Says how good the answer of a turn was, in place of an earlier rating; RATING_UNSPECIFIED takes it back.")
+  @Answers("RateAnswerResponse")
+  rate(
+    @From() caller: Caller,
+    @Param("turn_id") turnId: string,
+    @Body({ schema: RatingBody }) body: RatingBody,
+  ): Promise<Json> {
+    const request = { ...toContract(body), turnId };
+    return this.contract.json(caller, this.contract.sessions, "rateAnswer", request);
   }
 
   @Get("request")

@@ -29,10 +29,10 @@ export class Turns {
    * than it did the first time, so it is the service that has to be asked for what lies behind.
    */
   goOn(caller: Caller, request: Partially<ChatRequest>, afterSequence: number, gate: Gate): Observable<TurnEvent> {
-    const userId = request.userId ?? "";
+    const { userId = "", options: { leaveOut = {} } = {} } = request;
     return this.attached(caller, request, gate).pipe(
       take(1),
-      switchMap(({ turnId }) => this.follow(caller, { turnId, userId, afterSequence }, gate)),
+      switchMap(({ turnId }) => this.follow(caller, { turnId, userId, afterSequence, leaveOut }, gate)),
     );
   }
 

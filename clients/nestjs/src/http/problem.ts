@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { HttpException } from "@nestjs/common";
 import { ProvisoError } from "@proviso/client";
-import type { FieldViolation, StatusName } from "@proviso/client";
+import type { FieldViolation, IqlFault, StatusName } from "@proviso/client";
 import { Refusal } from "./refusal.js";
 
 /** A failure as RFC 9457 has it, with what the contract says of it. */
@@ -14,6 +14,7 @@ export interface Problem {
   violations?: readonly FieldViolation[];
   retry_after_ms?: number;
   metadata?: Readonly<Record<string, string>>;
+  faults?: readonly IqlFault[];
   instance?: string;
 }
 
@@ -63,7 +64,7 @@ function refused(status: number, detail: string, violations: readonly FieldViola
 }
 
 function ofService(error: ProvisoError): Problem {
-  const { reason, violations, retryAfterMs, metadata } = error;
+  const { reason, violations, retryAfterMs, metadata, faults } = error;
   return {
     ...headed(HTTP_STATUS[error.status]),
     detail: detailOf(error),
@@ -71,6 +72,7 @@ function ofService(error: ProvisoError): Problem {
     ...(violations.length > 0 && { violations }),
     ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(faults.length > 0 && { faults }),
   };
 }
 

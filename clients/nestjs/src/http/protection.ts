@@ -9,18 +9,18 @@ const REQUEST_ID = "x-request-id";
 const HEADERS = {
   // What is answered is a matter's; static files say otherwise.
   "Cache-Control": "no-store",
-  "Content-Security-Policy": [
-    "default-src 'self'",
-    "object-src 'none'",
-    "base-uri 'none'",
-    "form-action 'self'",
-    "frame-ancestors 'none'",
-  ].join("; "),
+  "Content-Security-Policy": contentPolicy(),
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
 };
+
+/** The policy of what the gateway serves, with what a page needs beyond it. */
+export function contentPolicy(...more: string[]): string {
+  const usual = ["default-src 'self'", "object-src 'none'", "base-uri 'none'"];
+  return [...usual, "form-action 'self'", "frame-ancestors 'none'", ...more].join("; ");
+}
 
 /** Headers that keep the page to its own origin. */
 export function securityHeaders(_request: Request, response: Response, next: NextFunction): void {
@@ -79,7 +79,7 @@ const EXPOSED = "Proviso-Turn-Id, Proviso-Request-Id, Retry-After, X-Request-Id"
 
 function allow(response: Response): void {
   response.set({
-    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE",
+    "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": "Authorization, Content-Type, Last-Event-ID, X-Request-Id",
     "Access-Control-Max-Age": "600",
   });

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post, Res } from "@nestjs/common";
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query, Res } from "@nestjs/common";
 import { ApiTags } from "@nestjs/swagger";
 import type { Response } from "express";
 import { From } from "../contract/caller.js";
@@ -7,6 +7,7 @@ import { Contract } from "../contract/contract.js";
 import { toContract, toJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
+import { Page } from "../http/shapes.js";
 import { Answers, Does, Streams } from "../openapi/decorators.js";
 import { parsedQuery } from "./parsed-query.js";
 import { ParseBody, QueryBody } from "./shapes.js";
@@ -22,8 +23,8 @@ export class IqlController {
   @Get("iql/templates")
   @Does("Lists the templates of IQL.")
   @Answers("ListIqlTemplatesResponse")
-  templates(@From() caller: Caller): Promise<Json> {
-    return this.contract.json(caller, this.contract.tools, "listIqlTemplates", {});
+  templates(@From() caller: Caller, @Query({ schema: Page }) page: Page): Promise<Json> {
+    return this.contract.json(caller, this.contract.tools, "listIqlTemplates", toContract(page));
   }
 
   @Post("iql/parse")

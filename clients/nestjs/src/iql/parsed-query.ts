@@ -3,15 +3,14 @@ import type { ParseIqlResponse } from "@proviso/client/stubs/tools";
 import { toJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 
-/** What ParseIql says of a query, with the tree as JSON and the places of errors and edits in UTF-16 too. */
-export function parsedQuery(query: string, { treeJson, errors, ...parsed }: ParseIqlResponse): Json {
+/** What ParseIql says of a query, with the places of errors and edits in UTF-16 too. */
+export function parsedQuery(query: string, { errors, ...parsed }: ParseIqlResponse): Json {
   const text = new CodePoints(query);
   const placed = errors.map((error) => ({
     ...inUtf16(text, error),
     edits: error.edits.map((edit) => inUtf16(text, edit)),
   }));
-  const tree = treeJson === "" ? {} : { tree: JSON.parse(treeJson) as unknown };
-  return { ...tree, ...toJson({ ...parsed, errors: placed }) };
+  return toJson({ ...parsed, errors: placed });
 }
 
 /** With its place in UTF-16 beside that in code points. */

@@ -9,7 +9,8 @@ export const QueryBody = z.strictObject({
   document_ids: z.array(z.string()).optional(),
   min_score: z.number().optional(),
   comparison: z.enum(IqlComparison).optional(),
-  max_matches: int32.optional(),
+  page_size: int32.optional(),
+  page_token: z.string().optional(),
   explain: z.boolean().optional(),
 });
 

@@ -7,9 +7,10 @@ import { Contract } from "../contract/contract.js";
 import { toContract, toJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { EventStreams } from "../http/event-streams.js";
-import { Page } from "../http/shapes.js";
-import { Answers, AnswersNothing, Does, Streams, TakesFile } from "../openapi/decorators.js";
-import { TextQuery } from "./shapes.js";
+import { Page, queryInt } from "../http/shapes.js";
+import { Answers, AnswersFile, AnswersNothing, Does, Streams, TakesFile } from "../openapi/decorators.js";
+import { Downloads } from "./downloads.js";
+import { PageQuery, TextQuery } from "./shapes.js";
 import { Uploads } from "./uploads.js";
 
 @ApiTags("Matters and documents")
@@ -18,6 +19,7 @@ export class DocumentsController {
   constructor(
     @Inject(Contract) private readonly contract: Contract,
     @Inject(EventStreams) private readonly streams: EventStreams,
+    @Inject(Downloads) private readonly downloads: Downloads,
     @Inject(Uploads) private readonly uploads: Uploads,
   ) {}
 
@@ -91,5 +93,32 @@ export class DocumentsController {
   ): Promise<Json> {
     const request = { ...toContract(query), matterId, documentId };
     return this.contract.json(caller, this.contract.tools, "getDocumentText", request);
+  }
+
+  @Get(":document_id/content")
+  @Does("Gives a document as it was uploaded, or a range of its bytes.")
+  @AnswersFile()
+  content(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Param("document_id") documentId: string,
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    return this.downloads.pass(request, response, caller, matterId, documentId);
+  }
+
+  @Get(":document_id/pages/:page")
+  @Does("Shows where the words of a page stand.")
+  @Answers("GetDocumentPageResponse")
+  page(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Param("document_id") documentId: string,
+    @Param("page", { schema: queryInt }) page: number,
+    @Query({ schema: PageQuery }) query: PageQuery,
+  ): Promise<Json> {
+    const request = { ...toContract(query), matterId, documentId, page };
+    return this.contract.json(caller, this.contract.matters, "getDocumentPage", request);
   }
 }

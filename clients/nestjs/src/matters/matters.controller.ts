@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from "@nestjs/common";
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query } from "@nestjs/common";
 import { ApiTags } from "@nestjs/swagger";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
@@ -8,7 +8,7 @@ import type { Json } from "../contract/json.js";
 import { Answers, AnswersNothing, Does } from "../openapi/decorators.js";
 import type { Settings } from "../settings.js";
 import { SETTINGS } from "../settings.module.js";
-import { ClassifyBody, ExtractBody, MatterBody, MattersQuery, SearchBody } from "./shapes.js";
+import { ClassifyBody, ExtractBody, MatterBody, MatterChanges, MattersQuery, SearchBody } from "./shapes.js";
 
 @ApiTags("Matters and documents")
 @Controller("matters")
@@ -37,6 +37,18 @@ export class MattersController {
   @Answers("GetMatterResponse")
   get(@From() caller: Caller, @Param("matter_id") matterId: string): Promise<Json> {
     return this.contract.json(caller, this.contract.matters, "getMatter", { matterId });
+  }
+
+  @Patch(":matter_id")
+  @Does("Changes the name or the notes of a matter.")
+  @Answers("UpdateMatterResponse")
+  update(
+    @From() caller: Caller,
+    @Param("matter_id") matterId: string,
+    @Body({ schema: MatterChanges }) changes: MatterChanges,
+  ): Promise<Json> {
+    const request = { matter: { ...changes, matterId }, updateMask: { paths: Object.keys(changes) } };
+    return this.contract.json(caller, this.contract.matters, "updateMatter", request);
   }
 
   @Delete(":matter_id")

@@ -35,11 +35,7 @@ const ADDED: Readonly<Record<string, Record<string, Schema>>> = {
   },
   IqlError: { start_utf16: utf16, end_utf16: utf16 },
   IqlEdit: { start_utf16: utf16, end_utf16: utf16 },
-  ParseIqlResponse: { tree: { type: "object", description: "The syntax tree; left out where there are errors." } },
 };
-
-/** Fields that it leaves out. */
-const LEFT_OUT: Readonly<Record<string, readonly string[]>> = { ParseIqlResponse: ["tree_json"] };
 
 /** The schemas of the contract's messages by name, with those that they refer to: as the gateway's JSON has them. */
 export function contractSchemas(names: Iterable<string>): Record<string, Schema> {
@@ -56,8 +52,7 @@ export function contractSchemas(names: Iterable<string>): Record<string, Schema>
 }
 
 function schemaOf(message: DescMessage): Schema {
-  const fields = message.fields.filter((field) => !LEFT_OUT[message.name]?.includes(field.name));
-  const properties = Object.fromEntries(fields.map(property));
+  const properties = Object.fromEntries(message.fields.map(property));
   return { type: "object", properties: { ...properties, ...ADDED[message.name] } };
 }
 
@@ -79,6 +74,7 @@ function valueOf(field: DescField): Schema {
     case ScalarType.BOOL:
       return { type: "boolean" };
     case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
       return { type: "number" };
     default:
       return { type: "integer" };

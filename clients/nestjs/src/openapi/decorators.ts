@@ -17,6 +17,16 @@ export function AnswersNothing(): MethodDecorator {
   return ApiResponse({ status: 204, description: "Done." });
 }
 
+/** The bytes of a file, or a range of them. */
+export function AnswersFile(): MethodDecorator {
+  const content = { "application/octet-stream": { schema: { type: "string", format: "binary" } } };
+  return applyDecorators(
+    ApiHeader({ name: "Range", required: false, schema: { type: "string" }, description: "A range of bytes." }),
+    ApiResponse({ status: 200, description: "The file, of its own media type.", content }),
+    ApiResponse({ status: 206, description: "The range of bytes.", content }),
+  );
+}
+
 /** A response of Server-Sent Events: by the event's name the schemas that its data has together. */
 export function Streams(events: Readonly<Record<string, readonly string[]>>): MethodDecorator {
   const names = [...Object.keys(events), "error"].map((name) => `\`${name}\``).join(", ");

@@ -1,9 +1,12 @@
 import type { INestApplication } from "@nestjs/common";
 import { DocumentBuilder, SwaggerModule } from "@nestjs/swagger";
 import type { OpenAPIObject } from "@nestjs/swagger";
+import type { NextFunction, Request, Response } from "express";
+import { contentPolicy } from "../http/protection.js";
 import { contractSchemas } from "./contract-schemas.js";
 import { OWN_SCHEMAS } from "./own-schemas.js";
 
+const DOCS_POLICY = contentPolicy("style-src 'self' 'unsafe-inline'", "img-src 'self' data:");
 const PROBLEM = { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } };
 
 /** The description of all routes. */
@@ -25,13 +28,21 @@ export function openApiDocument(gateway: INestApplication): OpenAPIObject {
   return document;
 }
 
-/** Serves it at /openapi.json. */
-export function serveOpenApi(gateway: INestApplication): void {
-  SwaggerModule.setup("openapi", gateway, openApiDocument(gateway), {
-    ui: false,
+/** Serves it at /openapi.json, and for people at /docs, where that is wanted. */
+export function serveOpenApi(gateway: INestApplication, withPages: boolean): void {
+  if (withPages) gateway.use("/docs", docsSecurity);
+  SwaggerModule.setup("docs", gateway, openApiDocument(gateway), {
+    ui: withPages,
     raw: ["json"],
     jsonDocumentUrl: "openapi.json",
+    customSiteTitle: "Proviso gateway",
   });
+}
+
+/** Swagger UI sets styles of its own in its page, and has pictures within its style sheet. */
+function docsSecurity(_request: Request, response: Response, next: NextFunction): void {
+  response.set("Content-Security-Policy", DOCS_POLICY);
+  next();
 }
 
 function schemasNamedIn(paths: object): string[] {

@@ -20,6 +20,21 @@ export const OWN_SCHEMAS: Readonly<Record<string, Schema>> = {
       },
       retry_after_ms: { type: "number" },
       metadata: { type: "object", additionalProperties: text },
+      faults: {
+        type: "array",
+        description: "Of INVALID_IQL: where the query is wrong, in code points, and what would correct it.",
+        items: {
+          type: "object",
+          required: ["start", "end", "message", "suggestions", "edits"],
+          properties: {
+            start: { type: "integer" },
+            end: { type: "integer" },
+            message: text,
+            suggestions: { type: "array", items: text },
+            edits: { type: "array", items: { type: "object" } },
+          },
+        },
+      },
       instance: text,
     },
   },

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from "@nestjs/common";
 import { ProvisoError } from "@proviso/client";
+import type { ContinueSessionRequest, ContinueSessionResponse, Session } from "@proviso/client/stubs/sessions";
 import { NEVER } from "rxjs";
 import type { Caller } from "../contract/caller.js";
 import { Contract } from "../contract/contract.js";
@@ -11,6 +12,9 @@ export interface NamedSession {
   sessionId: string;
   userId: string;
 }
+
+/** The session to go on from, and what else ContinueSession takes. */
+type Continuation = Partial<ContinueSessionRequest> & { sessionId: string };
 
 /**
  * The project metadata of sessions. Whose a session is the service says, to the caller's own credential: the store is
@@ -51,9 +55,34 @@ export class ProjectMetadataOfSessions {
     await this.store.remove(key);
   }
 
+  /**
+   * Makes a session that goes on from this one, with what is kept for it. Rejects as GetSession and ContinueSession do, and
+   * as `replace` where there is no room for another session's metadata.
+   */
+  async continueSession(caller: Caller, request: Continuation): Promise<ContinueSessionResponse> {
+    const { sessionId, userId = "" } = request;
+    const kept = await this.store.read(await this.key(caller, { sessionId, userId }));
+    // A browser that leaves now does not stop it between the session and what is kept for it.
+    const answer = await this.contract.ask(
+      { ...caller, gone: NEVER },
+      this.contract.sessions,
+      "continueSession",
+      request,
+    );
+    if (kept && answer.session) {
+      const made = { sessionId: answer.session.sessionId, userId };
+      await this.store.write(keyOf(made, answer.session), kept);
+    }
+    return answer;
+  }
+
   private async key(caller: Caller, named: NamedSession): Promise<SessionKey> {
     const { session } = await this.contract.ask(caller, this.contract.sessions, "getSession", named);
-    const { seconds = "0", nanos = 0 } = session?.createTime ?? {};
-    return { ...named, created: `${seconds}.${nanos}` };
+    return keyOf(named, session);
   }
+}
+
+function keyOf(named: NamedSession, session: Session | undefined): SessionKey {
+  const { seconds = "0", nanos = 0 } = session?.createTime ?? {};
+  return { ...named, created: `${seconds}.${nanos}` };
 }

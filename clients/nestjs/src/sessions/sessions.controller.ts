@@ -1,15 +1,15 @@
-import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Query } from "@nestjs/common";
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query } from "@nestjs/common";
 import { ApiTags } from "@nestjs/swagger";
 import { Assets } from "../chat/assets.js";
 import { From } from "../contract/caller.js";
 import type { Caller } from "../contract/caller.js";
 import { Contract } from "../contract/contract.js";
-import { toContract } from "../contract/json.js";
+import { toContract, toJson } from "../contract/json.js";
 import type { Json } from "../contract/json.js";
 import { WhoAsks } from "../http/shapes.js";
 import { Answers, AnswersNothing, Does } from "../openapi/decorators.js";
 import { ProjectMetadataOfSessions } from "../project-metadata/project-metadata.js";
-import { ItemBody, ItemQuery, PageOfUser, PreviewBody, SessionBody } from "./shapes.js";
+import { ContinueBody, ItemBody, ItemQuery, PageOfUser, PreviewBody, SessionBody, SessionChanges } from "./shapes.js";
 
 @ApiTags("Sessions")
 @Controller("sessions")
@@ -46,6 +46,19 @@ export class SessionsController {
     return this.contract.json(caller, this.contract.sessions, "getSession", request);
   }
 
+  @Patch(":session_id")
+  @Does("Changes the title or the notes of a session.")
+  @Answers("UpdateSessionResponse")
+  update(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Body({ schema: SessionChanges }) body: SessionChanges,
+  ): Promise<Json> {
+    const { user_id: userId = "", ...changes } = body;
+    const request = { session: { ...changes, sessionId }, updateMask: { paths: Object.keys(changes) }, userId };
+    return this.contract.json(caller, this.contract.sessions, "updateSession", request);
+  }
+
   @Delete(":session_id")
   @HttpCode(204)
   @Does("Deletes a session and its project metadata.")
@@ -56,6 +69,19 @@ export class SessionsController {
     @Query({ schema: WhoAsks }) who: WhoAsks,
   ): Promise<void> {
     await this.projects.deleteSession(caller, { sessionId, userId: who.user_id ?? "" });
+  }
+
+  @Post(":session_id/continue")
+  @Does(
+    "Makes a session that goes on from another one, with its items, its matter, its last messages and its metadata.",
+  )
+  @Answers("ContinueSessionResponse", 201)
+  async goOn(
+    @From() caller: Caller,
+    @Param("session_id") sessionId: string,
+    @Body({ schema: ContinueBody }) body: ContinueBody,
+  ): Promise<Json> {
+    return toJson(await this.projects.continueSession(caller, { ...toContract(body), sessionId }));
   }
 
   @Get(":session_id/messages")

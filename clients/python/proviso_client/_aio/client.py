@@ -16,12 +16,18 @@ from proviso_client._aio.tools import AsyncTools
 from proviso_client._aio.turn import AsyncTurn
 from proviso_client._channel import Options, channel_options, check_plaintext
 from proviso_client._reading import Reading
-from proviso_client._requests import ChatFields, chat_request, for_user
+from proviso_client._requests import ChatFields, chat_request, enum_value, for_user
 from proviso_client._retrying import SILENCE_S, RetryPolicy, check_silence
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
-from proviso_client.v1.maintenance_pb2 import RebuildIndexRequest, RebuildIndexResponse
+from proviso_client.v1.maintenance_pb2 import (
+    ListRatingsRequest,
+    RatedAnswer,
+    RebuildIndexRequest,
+    RebuildIndexResponse,
+)
 from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceStub
+from proviso_client.v1.sessions_pb2 import RATING_UNSPECIFIED, Rating
 from proviso_client.v1.turns_pb2 import ToolCallDecision
 
 if TYPE_CHECKING:  # exist for type checkers only
@@ -79,10 +85,18 @@ class AsyncClient:
         request = for_user(chat_request(message, fields), self._calls.user_id)
         return AsyncTurn(self._calls, Reading(request, user_id=request.user_id), timeout_s)
 
-    def resume(self, turn_id: str, after_sequence: int = 0, *, timeout_s: float | None = None) -> AsyncTurn:
+    def resume(
+        self,
+        turn_id: str,
+        after_sequence: int = 0,
+        *,
+        leave_out: pb.LeaveOut | None = None,
+        timeout_s: float | None = None,
+    ) -> AsyncTurn:
         """Returns the rest of a turn that was started elsewhere. Its steps begin after the event `after_sequence`; with
-        0 the whole turn is read."""
-        return AsyncTurn(self._calls, Reading(None, turn_id, after_sequence, self._calls.user_id), timeout_s)
+        0 the whole turn is read. `leave_out` says what of the steps is not sent."""
+        reading = Reading(None, turn_id, after_sequence, self._calls.user_id, leave_out)
+        return AsyncTurn(self._calls, reading, timeout_s)
 
     async def invoke(
         self, message: str, *, timeout_s: float | None = None, **fields: Unpack[ChatFields]
@@ -132,6 +146,15 @@ class AsyncClient:
         being built."""
         stub: MaintenanceServiceAsyncStub = MaintenanceServiceStub(self._calls.channel)
         return self._calls.stream(stub.RebuildIndex, RebuildIndexRequest(), timeout_s)
+
+    def ratings(
+        self, rating: Rating | str = RATING_UNSPECIFIED, *, page_size: int = 0, timeout_s: float | None = None
+    ) -> AsyncIterator[RatedAnswer]:
+        """Yields what the users of all tenants said of answers, newest first, and requests each page when it is needed.
+        With `rating`, which is "up", "down" or a Rating, yields only these."""
+        stub: MaintenanceServiceAsyncStub = MaintenanceServiceStub(self._calls.channel)
+        request = ListRatingsRequest(rating=enum_value("RATING", rating), page_size=page_size)
+        return self._calls.pages(stub.ListRatings, request, lambda page: page.ratings, timeout_s)
 
     async def close(self) -> None:
         """Ends every call and closes the connection. Does nothing on a client that `for_user` returned."""

@@ -1,9 +1,11 @@
-"""Creates, reads and deletes matters through MatterService."""
+"""Creates, reads, changes and deletes matters through MatterService."""
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from proviso_client._aio.calls import Calls
+from proviso_client._requests import changed
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 
@@ -19,8 +21,9 @@ class AsyncMatters:
         self._stub: MatterServiceAsyncStub = MatterServiceStub(calls.channel)
 
     async def create(self, name: str, *, timeout_s: float | None = None) -> pb.Matter:
-        request = pb.CreateMatterRequest(name=name)
-        return (await self._calls.unary(self._stub.CreateMatter, request, timeout_s, repeatable=False)).matter
+        """Creates a matter, and only one even when the call has to be repeated."""
+        request = pb.CreateMatterRequest(name=name, request_id=str(uuid4()))
+        return (await self._calls.unary(self._stub.CreateMatter, request, timeout_s)).matter
 
     async def get(self, matter_id: str, *, timeout_s: float | None = None) -> pb.Matter:
         request = pb.GetMatterRequest(matter_id=matter_id)
@@ -31,6 +34,14 @@ class AsyncMatters:
         the matters with exactly this name."""
         request = pb.ListMattersRequest(name=name, page_size=page_size)
         return self._calls.pages(self._stub.ListMatters, request, lambda page: page.matters, timeout_s)
+
+    async def update(
+        self, matter_id: str, *, name: str | None = None, notes: str | None = None, timeout_s: float | None = None
+    ) -> pb.Matter:
+        """Changes the name or the notes of a matter. What is None stays as it is."""
+        matter, mask = changed(pb.Matter(matter_id=matter_id), name=name, notes=notes)
+        request = pb.UpdateMatterRequest(matter=matter, update_mask=mask)
+        return (await self._calls.unary(self._stub.UpdateMatter, request, timeout_s)).matter
 
     async def delete(self, matter_id: str, *, timeout_s: float | None = None) -> None:
         """Deletes a matter and all its documents."""

@@ -2,9 +2,10 @@
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Unpack
+from uuid import uuid4
 
 from proviso_client._aio.calls import Calls
-from proviso_client._requests import AssetFields, item_ref, with_matter
+from proviso_client._requests import AssetFields, changed, enum_value, item_ref, with_matter
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_client.v1.context_pb2 import ContextItemType, RequestContext
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
@@ -23,8 +24,21 @@ class AsyncSessions:
     async def create(self, session_id: str = "", *, timeout_s: float | None = None) -> pb.Session:
         """Creates a session. The service chooses an id when none is given. Raises AlreadyExists when the id is already
         in use."""
-        request = pb.CreateSessionRequest(session_id=session_id)
-        return (await self._calls.unary(self._stub.CreateSession, request, timeout_s, repeatable=False)).session
+        request = pb.CreateSessionRequest(session_id=session_id, request_id=str(uuid4()))
+        return (await self._calls.unary(self._stub.CreateSession, request, timeout_s)).session
+
+    async def continue_from(
+        self, session_id: str, new_session_id: str = "", *, timeout_s: float | None = None
+    ) -> pb.Session:
+        """Creates a session that goes on where another one stopped, for a conversation that has become too long.
+
+        It has the items and the matter of the other session, and its last questions and answers. The service chooses an
+        id when none is given. Raises AlreadyExists when the new id is already in use, and SessionBusy when a turn runs
+        in the other session."""
+        request = pb.ContinueSessionRequest(
+            session_id=session_id, new_session_id=new_session_id, request_id=str(uuid4())
+        )
+        return (await self._calls.unary(self._stub.ContinueSession, request, timeout_s)).session
 
     async def get(self, session_id: str, *, timeout_s: float | None = None) -> pb.Session:
         request = pb.GetSessionRequest(session_id=session_id)
@@ -34,6 +48,14 @@ class AsyncSessions:
         """Yields the user's sessions and requests each page when it is needed."""
         request = pb.ListSessionsRequest(page_size=page_size)
         return self._calls.pages(self._stub.ListSessions, request, lambda page: page.sessions, timeout_s)
+
+    async def update(
+        self, session_id: str, *, title: str | None = None, notes: str | None = None, timeout_s: float | None = None
+    ) -> pb.Session:
+        """Changes the title or the notes of a session. What is None stays as it is."""
+        session, mask = changed(pb.Session(session_id=session_id), title=title, notes=notes)
+        request = pb.UpdateSessionRequest(session=session, update_mask=mask)
+        return (await self._calls.unary(self._stub.UpdateSession, request, timeout_s)).session
 
     async def delete(self, session_id: str, *, timeout_s: float | None = None) -> None:
         request = pb.DeleteSessionRequest(session_id=session_id)
@@ -91,3 +113,23 @@ class AsyncSessions:
         """Returns the items that the session's answers have not used."""
         request = pb.SuggestRemovalsRequest(session_id=session_id)
         return await self._calls.unary(self._stub.SuggestRemovals, request, timeout_s)
+
+    async def rate(
+        self,
+        turn_id: str,
+        rating: pb.Rating | str,
+        *,
+        reason: pb.RatingReason | str = pb.RATING_REASON_UNSPECIFIED,
+        text: str = "",
+        timeout_s: float | None = None,
+    ) -> pb.AnswerRating:
+        """Says how good the answer of a turn was. `rating` is "up", "down" or a Rating; "unspecified" takes an earlier
+        rating back. `reason` is a RatingReason or a word such as "incomplete". Raises NotFound when this user has no
+        such turn, and FailedPrecondition when it has not ended."""
+        request = pb.RateAnswerRequest(
+            turn_id=turn_id,
+            rating=enum_value("RATING", rating),
+            reason=enum_value("RATING_REASON", reason),
+            text=text,
+        )
+        return (await self._calls.unary(self._stub.RateAnswer, request, timeout_s)).rating

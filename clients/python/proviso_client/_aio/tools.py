@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from proviso_client._aio.calls import Calls
-from proviso_client._requests import ClassifyFields, ExtractFields, IqlFields, SearchFields, TextFields
+from proviso_client._requests import ClassifyFields, ExtractFields, IqlFields, PageFields, SearchFields, TextFields
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
 
@@ -58,8 +58,14 @@ class AsyncTools:
 
     async def iql_templates(self, *, timeout_s: float | None = None) -> Sequence[pb.IqlTemplate]:
         """Returns the templates that queries may call."""
-        answer = await self._calls.unary(self._stub.ListIqlTemplates, pb.ListIqlTemplatesRequest(), timeout_s)
-        return answer.templates
+        request = pb.ListIqlTemplatesRequest(page_size=1_000)
+        templates: list[pb.IqlTemplate] = []
+        while True:
+            answer = await self._calls.unary(self._stub.ListIqlTemplates, request, timeout_s)
+            templates += answer.templates
+            if not answer.next_page_token:
+                return templates
+            request.page_token = answer.next_page_token
 
     async def parse_iql(
         self, query: str, *, matter_id: str = "", timeout_s: float | None = None
@@ -69,9 +75,11 @@ class AsyncTools:
         request = pb.ParseIqlRequest(query=query, matter_id=matter_id)
         return await self._calls.unary(self._stub.ParseIql, request, timeout_s)
 
-    async def list_documents(self, matter_id: str, *, timeout_s: float | None = None) -> pb.ListMatterDocumentsResponse:
-        """Returns the contents of a matter as the agent sees them."""
-        request = pb.ListMatterDocumentsRequest(matter_id=matter_id)
+    async def list_documents(
+        self, matter_id: str, *, timeout_s: float | None = None, **fields: Unpack[PageFields]
+    ) -> pb.ListMatterDocumentsResponse:
+        """Returns a page of a matter's documents, with counts of all of them."""
+        request = pb.ListMatterDocumentsRequest(matter_id=matter_id, **fields)
         return await self._calls.unary(self._stub.ListMatterDocuments, request, timeout_s)
 
     async def document_text(
@@ -82,8 +90,8 @@ class AsyncTools:
         return await self._calls.unary(self._stub.GetDocumentText, request, timeout_s)
 
     async def documentation(
-        self, query: str, *, max_results: int = 0, timeout_s: float | None = None
+        self, query: str, *, timeout_s: float | None = None, **fields: Unpack[PageFields]
     ) -> pb.RetrieveDocumentationResponse:
         """Returns passages of the documentation that match the query."""
-        request = pb.RetrieveDocumentationRequest(query=query, max_results=max_results)
+        request = pb.RetrieveDocumentationRequest(query=query, **fields)
         return await self._calls.unary(self._stub.RetrieveDocumentation, request, timeout_s)

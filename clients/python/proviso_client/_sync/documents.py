@@ -52,6 +52,33 @@ class Documents:
         request = pb.GetDocumentRequest(matter_id=matter_id, document_id=document_id)
         return self._calls.unary(self._stub.GetDocument, request, timeout_s).document
 
+    def content(
+        self, matter_id: str, document_id: str, *, offset: int = 0, length: int = 0, timeout_s: float | None = None
+    ) -> Iterator[pb.GetDocumentContentResponse]:
+        """Yields a header and then the bytes of the document as they were uploaded, in pieces: from `offset` on, at
+        most `length` of them, or all if that is 0."""
+        request = pb.GetDocumentContentRequest(
+            matter_id=matter_id, document_id=document_id, offset=offset, length=length
+        )
+        return self._calls.stream(self._stub.GetDocumentContent, request, timeout_s)
+
+    def page(
+        self,
+        matter_id: str,
+        document_id: str,
+        page: int,
+        *,
+        start: int = 0,
+        end: int = 0,
+        timeout_s: float | None = None,
+    ) -> pb.GetDocumentPageResponse:
+        """Returns the size of a page and the boxes of its words, of those from `start` to `end` of the text if they are
+        given; positions count code points of the text."""
+        request = pb.GetDocumentPageRequest(
+            matter_id=matter_id, document_id=document_id, page=page, start=start, end=end
+        )
+        return self._calls.unary(self._stub.GetDocumentPage, request, timeout_s)
+
     def list(self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None) -> Iterator[pb.Document]:
         """Yields the matter's documents in the order of upload and requests each page when it is needed."""
         request = pb.ListDocumentsRequest(matter_id=matter_id, page_size=page_size)

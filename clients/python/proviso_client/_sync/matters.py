@@ -1,7 +1,9 @@
-"""Creates, reads and deletes matters through MatterService."""
+"""Creates, reads, changes and deletes matters through MatterService."""
 
 from collections.abc import Iterator
+from uuid import uuid4
 
+from proviso_client._requests import changed
 from proviso_client._sync.calls import Calls
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
@@ -15,8 +17,9 @@ class Matters:
         self._stub = MatterServiceStub(calls.channel)
 
     def create(self, name: str, *, timeout_s: float | None = None) -> pb.Matter:
-        request = pb.CreateMatterRequest(name=name)
-        return self._calls.unary(self._stub.CreateMatter, request, timeout_s, repeatable=False).matter
+        """Creates a matter, and only one even when the call has to be repeated."""
+        request = pb.CreateMatterRequest(name=name, request_id=str(uuid4()))
+        return self._calls.unary(self._stub.CreateMatter, request, timeout_s).matter
 
     def get(self, matter_id: str, *, timeout_s: float | None = None) -> pb.Matter:
         request = pb.GetMatterRequest(matter_id=matter_id)
@@ -27,6 +30,14 @@ class Matters:
         the matters with exactly this name."""
         request = pb.ListMattersRequest(name=name, page_size=page_size)
         return self._calls.pages(self._stub.ListMatters, request, lambda page: page.matters, timeout_s)
+
+    def update(
+        self, matter_id: str, *, name: str | None = None, notes: str | None = None, timeout_s: float | None = None
+    ) -> pb.Matter:
+        """Changes the name or the notes of a matter. What is None stays as it is."""
+        matter, mask = changed(pb.Matter(matter_id=matter_id), name=name, notes=notes)
+        request = pb.UpdateMatterRequest(matter=matter, update_mask=mask)
+        return self._calls.unary(self._stub.UpdateMatter, request, timeout_s).matter
 
     def delete(self, matter_id: str, *, timeout_s: float | None = None) -> None:
         """Deletes a matter and all its documents."""

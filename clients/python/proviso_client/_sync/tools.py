@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Unpack
 
-from proviso_client._requests import ClassifyFields, ExtractFields, IqlFields, SearchFields, TextFields
+from proviso_client._requests import ClassifyFields, ExtractFields, IqlFields, PageFields, SearchFields, TextFields
 from proviso_client._sync.calls import Calls
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
@@ -55,8 +55,14 @@ class Tools:
 
     def iql_templates(self, *, timeout_s: float | None = None) -> Sequence[pb.IqlTemplate]:
         """Returns the templates that queries may call."""
-        answer = self._calls.unary(self._stub.ListIqlTemplates, pb.ListIqlTemplatesRequest(), timeout_s)
-        return answer.templates
+        request = pb.ListIqlTemplatesRequest(page_size=1_000)
+        templates: list[pb.IqlTemplate] = []
+        while True:
+            answer = self._calls.unary(self._stub.ListIqlTemplates, request, timeout_s)
+            templates += answer.templates
+            if not answer.next_page_token:
+                return templates
+            request.page_token = answer.next_page_token
 
     def parse_iql(self, query: str, *, matter_id: str = "", timeout_s: float | None = None) -> pb.ParseIqlResponse:
         """Returns how the service understands a query, or what is wrong with it. With a matter, also returns what the
@@ -64,9 +70,11 @@ class Tools:
         request = pb.ParseIqlRequest(query=query, matter_id=matter_id)
         return self._calls.unary(self._stub.ParseIql, request, timeout_s)
 
-    def list_documents(self, matter_id: str, *, timeout_s: float | None = None) -> pb.ListMatterDocumentsResponse:
-        """Returns the contents of a matter as the agent sees them."""
-        request = pb.ListMatterDocumentsRequest(matter_id=matter_id)
+    def list_documents(
+        self, matter_id: str, *, timeout_s: float | None = None, **fields: Unpack[PageFields]
+    ) -> pb.ListMatterDocumentsResponse:
+        """Returns a page of a matter's documents, with counts of all of them."""
+        request = pb.ListMatterDocumentsRequest(matter_id=matter_id, **fields)
         return self._calls.unary(self._stub.ListMatterDocuments, request, timeout_s)
 
     def document_text(
@@ -77,8 +85,8 @@ class Tools:
         return self._calls.unary(self._stub.GetDocumentText, request, timeout_s)
 
     def documentation(
-        self, query: str, *, max_results: int = 0, timeout_s: float | None = None
+        self, query: str, *, timeout_s: float | None = None, **fields: Unpack[PageFields]
     ) -> pb.RetrieveDocumentationResponse:
         """Returns passages of the documentation that match the query."""
-        request = pb.RetrieveDocumentationRequest(query=query, max_results=max_results)
+        request = pb.RetrieveDocumentationRequest(query=query, **fields)
         return self._calls.unary(self._stub.RetrieveDocumentation, request, timeout_s)

@@ -77,12 +77,14 @@ class ListContextItemsRequest(_message.Message):
     def __init__(self, type: _Optional[_Union[_context_pb2.ContextItemType, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListContextItemsResponse(_message.Message):
-    __slots__ = ("items", "next_page_token")
+    __slots__ = ("items", "next_page_token", "total_size")
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     items: _containers.RepeatedCompositeFieldContainer[CatalogItem]
     next_page_token: str
-    def __init__(self, items: _Optional[_Iterable[_Union[CatalogItem, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    total_size: int
+    def __init__(self, items: _Optional[_Iterable[_Union[CatalogItem, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class GetContextItemRequest(_message.Message):
     __slots__ = ("item",)

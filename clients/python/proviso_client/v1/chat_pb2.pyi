@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from proviso_client.v1 import context_pb2 as _context_pb2
+from proviso_client.v1 import errors_pb2 as _errors_pb2
 from proviso_client.v1 import sessions_pb2 as _sessions_pb2
 from proviso_client.v1 import turns_pb2 as _turns_pb2
 from google.protobuf.internal import containers as _containers
@@ -30,6 +31,7 @@ class ContextProblem(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CONTEXT_PROBLEM_DOCUMENT_PROCESSING: _ClassVar[ContextProblem]
     CONTEXT_PROBLEM_DOCUMENT_FAILED: _ClassVar[ContextProblem]
     CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND: _ClassVar[ContextProblem]
+    CONTEXT_PROBLEM_CONTEXT_UNCLEAR: _ClassVar[ContextProblem]
 
 class OnDisconnect(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -45,6 +47,20 @@ class DiscardReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DISCARD_REASON_MODEL_RETRY: _ClassVar[DiscardReason]
     DISCARD_REASON_EMPTY_RETRIEVAL: _ClassVar[DiscardReason]
     DISCARD_REASON_NOT_FINAL: _ClassVar[DiscardReason]
+
+class TextRelease(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    TEXT_RELEASE_UNSPECIFIED: _ClassVar[TextRelease]
+    TEXT_RELEASE_CHECKED: _ClassVar[TextRelease]
+    TEXT_RELEASE_RAW: _ClassVar[TextRelease]
+
+class CitationKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CITATION_KIND_UNSPECIFIED: _ClassVar[CitationKind]
+    CITATION_KIND_DOCUMENT: _ClassVar[CitationKind]
+    CITATION_KIND_TOOL_CALL: _ClassVar[CitationKind]
+    CITATION_KIND_REFERENCE: _ClassVar[CitationKind]
+    CITATION_KIND_ASSET: _ClassVar[CitationKind]
 
 class TurnState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -63,6 +79,7 @@ CONTEXT_PROBLEM_MATTER_NOT_FOUND: ContextProblem
 CONTEXT_PROBLEM_DOCUMENT_PROCESSING: ContextProblem
 CONTEXT_PROBLEM_DOCUMENT_FAILED: ContextProblem
 CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND: ContextProblem
+CONTEXT_PROBLEM_CONTEXT_UNCLEAR: ContextProblem
 ON_DISCONNECT_UNSPECIFIED: OnDisconnect
 ON_DISCONNECT_GRACE: OnDisconnect
 ON_DISCONNECT_CONTINUE: OnDisconnect
@@ -72,24 +89,52 @@ DISCARD_REASON_GROUNDING: DiscardReason
 DISCARD_REASON_MODEL_RETRY: DiscardReason
 DISCARD_REASON_EMPTY_RETRIEVAL: DiscardReason
 DISCARD_REASON_NOT_FINAL: DiscardReason
+TEXT_RELEASE_UNSPECIFIED: TextRelease
+TEXT_RELEASE_CHECKED: TextRelease
+TEXT_RELEASE_RAW: TextRelease
+CITATION_KIND_UNSPECIFIED: CitationKind
+CITATION_KIND_DOCUMENT: CitationKind
+CITATION_KIND_TOOL_CALL: CitationKind
+CITATION_KIND_REFERENCE: CitationKind
+CITATION_KIND_ASSET: CitationKind
 TURN_STATE_UNSPECIFIED: TurnState
 TURN_STATE_RUNNING: TurnState
 TURN_STATE_AWAITING_APPROVAL: TurnState
 TURN_STATE_ENDED: TurnState
 
+class LeaveOut(_message.Message):
+    __slots__ = ("tool_output", "repeated_contexts", "history", "told", "context_items")
+    TOOL_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    REPEATED_CONTEXTS_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_FIELD_NUMBER: _ClassVar[int]
+    TOLD_FIELD_NUMBER: _ClassVar[int]
+    CONTEXT_ITEMS_FIELD_NUMBER: _ClassVar[int]
+    tool_output: bool
+    repeated_contexts: bool
+    history: bool
+    told: bool
+    context_items: bool
+    def __init__(self, tool_output: _Optional[bool] = ..., repeated_contexts: _Optional[bool] = ..., history: _Optional[bool] = ..., told: _Optional[bool] = ..., context_items: _Optional[bool] = ...) -> None: ...
+
 class ChatOptions(_message.Message):
-    __slots__ = ("model", "max_turns", "max_tool_calls", "max_context_chars", "disable_cache")
+    __slots__ = ("model", "max_turns", "max_tool_calls", "max_context_chars", "disable_cache", "text_release", "disable_tools", "leave_out")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MAX_TURNS_FIELD_NUMBER: _ClassVar[int]
     MAX_TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     MAX_CONTEXT_CHARS_FIELD_NUMBER: _ClassVar[int]
     DISABLE_CACHE_FIELD_NUMBER: _ClassVar[int]
+    TEXT_RELEASE_FIELD_NUMBER: _ClassVar[int]
+    DISABLE_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    LEAVE_OUT_FIELD_NUMBER: _ClassVar[int]
     model: str
     max_turns: int
     max_tool_calls: int
     max_context_chars: int
     disable_cache: bool
-    def __init__(self, model: _Optional[str] = ..., max_turns: _Optional[int] = ..., max_tool_calls: _Optional[int] = ..., max_context_chars: _Optional[int] = ..., disable_cache: _Optional[bool] = ...) -> None: ...
+    text_release: TextRelease
+    disable_tools: bool
+    leave_out: LeaveOut
+    def __init__(self, model: _Optional[str] = ..., max_turns: _Optional[int] = ..., max_tool_calls: _Optional[int] = ..., max_context_chars: _Optional[int] = ..., disable_cache: _Optional[bool] = ..., text_release: _Optional[_Union[TextRelease, str]] = ..., disable_tools: _Optional[bool] = ..., leave_out: _Optional[_Union[LeaveOut, _Mapping]] = ...) -> None: ...
 
 class HistoryMessage(_message.Message):
     __slots__ = ("role", "content")
@@ -99,15 +144,21 @@ class HistoryMessage(_message.Message):
     content: str
     def __init__(self, role: _Optional[_Union[_sessions_pb2.MessageRole, str]] = ..., content: _Optional[str] = ...) -> None: ...
 
+class ConversationHistory(_message.Message):
+    __slots__ = ("messages",)
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    messages: _containers.RepeatedCompositeFieldContainer[HistoryMessage]
+    def __init__(self, messages: _Optional[_Iterable[_Union[HistoryMessage, _Mapping]]] = ...) -> None: ...
+
 class ChatRequest(_message.Message):
-    __slots__ = ("message", "matter_context", "image_urls", "document_context", "session_id", "user_id", "history", "request_id", "on_disconnect", "options", "selected_assets")
+    __slots__ = ("message", "matter_context", "image_urls", "document_context", "session_id", "history", "user_id", "request_id", "on_disconnect", "options", "selected_assets")
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     MATTER_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     IMAGE_URLS_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
-    USER_ID_FIELD_NUMBER: _ClassVar[int]
     HISTORY_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     ON_DISCONNECT_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
@@ -117,23 +168,25 @@ class ChatRequest(_message.Message):
     image_urls: _containers.RepeatedScalarFieldContainer[str]
     document_context: _containers.RepeatedCompositeFieldContainer[_context_pb2.DocumentContext]
     session_id: str
+    history: ConversationHistory
     user_id: str
-    history: _containers.RepeatedCompositeFieldContainer[HistoryMessage]
     request_id: str
     on_disconnect: OnDisconnect
     options: ChatOptions
     selected_assets: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, message: _Optional[str] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., image_urls: _Optional[_Iterable[str]] = ..., document_context: _Optional[_Iterable[_Union[_context_pb2.DocumentContext, _Mapping]]] = ..., session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., history: _Optional[_Iterable[_Union[HistoryMessage, _Mapping]]] = ..., request_id: _Optional[str] = ..., on_disconnect: _Optional[_Union[OnDisconnect, str]] = ..., options: _Optional[_Union[ChatOptions, _Mapping]] = ..., selected_assets: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, message: _Optional[str] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., image_urls: _Optional[_Iterable[str]] = ..., document_context: _Optional[_Iterable[_Union[_context_pb2.DocumentContext, _Mapping]]] = ..., session_id: _Optional[str] = ..., history: _Optional[_Union[ConversationHistory, _Mapping]] = ..., user_id: _Optional[str] = ..., request_id: _Optional[str] = ..., on_disconnect: _Optional[_Union[OnDisconnect, str]] = ..., options: _Optional[_Union[ChatOptions, _Mapping]] = ..., selected_assets: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ResumeChatRequest(_message.Message):
-    __slots__ = ("turn_id", "after_sequence", "user_id")
+    __slots__ = ("turn_id", "after_sequence", "user_id", "leave_out")
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
     AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
+    LEAVE_OUT_FIELD_NUMBER: _ClassVar[int]
     turn_id: str
     after_sequence: int
     user_id: str
-    def __init__(self, turn_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., user_id: _Optional[str] = ...) -> None: ...
+    leave_out: LeaveOut
+    def __init__(self, turn_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., user_id: _Optional[str] = ..., leave_out: _Optional[_Union[LeaveOut, _Mapping]] = ...) -> None: ...
 
 class AgentEvent(_message.Message):
     __slots__ = ("turn_id", "sequence", "emit_time", "turn_start", "token", "text_discarded", "tool_start", "tool_end", "citation", "approval_required", "heartbeat", "final_state")
@@ -204,7 +257,7 @@ class ToolStart(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., server_name: _Optional[str] = ..., input_json: _Optional[str] = ...) -> None: ...
 
 class ToolEnd(_message.Message):
-    __slots__ = ("call_id", "tool", "output", "output_json", "truncated", "error", "duration", "from_cache")
+    __slots__ = ("call_id", "tool", "output", "output_json", "truncated", "error", "duration", "from_cache", "failure_cause")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
@@ -213,6 +266,7 @@ class ToolEnd(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
     FROM_CACHE_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     tool: str
     output: str
@@ -221,10 +275,11 @@ class ToolEnd(_message.Message):
     error: str
     duration: _duration_pb2.Duration
     from_cache: bool
-    def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., output: _Optional[str] = ..., output_json: _Optional[str] = ..., truncated: _Optional[bool] = ..., error: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ...) -> None: ...
+    failure_cause: _errors_pb2.FailureCause
+    def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., output: _Optional[str] = ..., output_json: _Optional[str] = ..., truncated: _Optional[bool] = ..., error: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
 
 class Citation(_message.Message):
-    __slots__ = ("number", "answer_start", "answer_end", "document_id", "filename", "start", "end", "page", "heading", "quote", "permalink")
+    __slots__ = ("number", "answer_start", "answer_end", "document_id", "filename", "start", "end", "page", "heading", "quote", "permalink", "kind", "call_id", "name", "server_name")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ANSWER_START_FIELD_NUMBER: _ClassVar[int]
     ANSWER_END_FIELD_NUMBER: _ClassVar[int]
@@ -236,6 +291,10 @@ class Citation(_message.Message):
     HEADING_FIELD_NUMBER: _ClassVar[int]
     QUOTE_FIELD_NUMBER: _ClassVar[int]
     PERMALINK_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SERVER_NAME_FIELD_NUMBER: _ClassVar[int]
     number: int
     answer_start: int
     answer_end: int
@@ -247,7 +306,11 @@ class Citation(_message.Message):
     heading: str
     quote: str
     permalink: str
-    def __init__(self, number: _Optional[int] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ..., quote: _Optional[str] = ..., permalink: _Optional[str] = ...) -> None: ...
+    kind: CitationKind
+    call_id: str
+    name: str
+    server_name: str
+    def __init__(self, number: _Optional[int] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ..., quote: _Optional[str] = ..., permalink: _Optional[str] = ..., kind: _Optional[_Union[CitationKind, str]] = ..., call_id: _Optional[str] = ..., name: _Optional[str] = ..., server_name: _Optional[str] = ...) -> None: ...
 
 class ApprovalRequired(_message.Message):
     __slots__ = ("call_id", "tool", "server_name", "input_json", "expire_time")
@@ -268,7 +331,7 @@ class Heartbeat(_message.Message):
     def __init__(self) -> None: ...
 
 class FinalState(_message.Message):
-    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration", "tool_call_records")
+    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration", "tool_call_records", "exit_cause", "omitted_sentences", "message_truncated")
     EXIT_REASON_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -285,6 +348,9 @@ class FinalState(_message.Message):
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALL_RECORDS_FIELD_NUMBER: _ClassVar[int]
+    EXIT_CAUSE_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_SENTENCES_FIELD_NUMBER: _ClassVar[int]
+    MESSAGE_TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     exit_reason: _turns_pb2.ExitReason
     retryable: Retryable
     retry_after: _duration_pb2.Duration
@@ -301,7 +367,10 @@ class FinalState(_message.Message):
     truncated: bool
     duration: _duration_pb2.Duration
     tool_call_records: _containers.RepeatedCompositeFieldContainer[_turns_pb2.ToolCallRecord]
-    def __init__(self, exit_reason: _Optional[_Union[_turns_pb2.ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[_turns_pb2.Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_call_records: _Optional[_Iterable[_Union[_turns_pb2.ToolCallRecord, _Mapping]]] = ...) -> None: ...
+    exit_cause: _turns_pb2.ExitCause
+    omitted_sentences: int
+    message_truncated: bool
+    def __init__(self, exit_reason: _Optional[_Union[_turns_pb2.ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[_turns_pb2.Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_call_records: _Optional[_Iterable[_Union[_turns_pb2.ToolCallRecord, _Mapping]]] = ..., exit_cause: _Optional[_Union[_turns_pb2.ExitCause, str]] = ..., omitted_sentences: _Optional[int] = ..., message_truncated: _Optional[bool] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
     __slots__ = ("turn_id", "final_state")

@@ -79,9 +79,11 @@ class ChatServiceServicer:
 
     def Chat(self, request, context):
         """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-        metadata `proviso-turn-id` has the turn's id before the first event.
+        metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+        are no longer kept, the turn's stored final_state is the only event, under its own sequence.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-        id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+        id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+        and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
         UNAVAILABLE/NOT_READY.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -89,9 +91,14 @@ class ChatServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ResumeChat(self, request, context):
-        """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-        a turn that waits for a person's decision; it goes on when the service is back.
+        """ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+        are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+        turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+        After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+        NOT_FOUND/TURN_EXPIRED for a turn that has lost
+        its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+        on when the service is back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -39,15 +39,22 @@ class ChatServiceStub:
     def __new__(cls, channel: _aio.Channel) -> ChatServiceAsyncStub: ...
     Chat: _grpc.UnaryStreamMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.AgentEvent]
     """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-    metadata `proviso-turn-id` has the turn's id before the first event.
+    metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+    are no longer kept, the turn's stored final_state is the only event, under its own sequence.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-    id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+    id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+    and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
     UNAVAILABLE/NOT_READY.
     """
     ResumeChat: _grpc.UnaryStreamMultiCallable[_chat_pb2.ResumeChatRequest, _chat_pb2.AgentEvent]
-    """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-    a turn that waits for a person's decision; it goes on when the service is back.
+    """ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+    are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+    turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+    After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+    NOT_FOUND/TURN_EXPIRED for a turn that has lost
+    its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+    on when the service is back.
     """
     Invoke: _grpc.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]
     """Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
@@ -81,15 +88,22 @@ class ChatServiceAsyncStub(ChatServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     Chat: _aio.UnaryStreamMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.AgentEvent]  # type: ignore[assignment]
     """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-    metadata `proviso-turn-id` has the turn's id before the first event.
+    metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+    are no longer kept, the turn's stored final_state is the only event, under its own sequence.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-    id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+    id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+    and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
     UNAVAILABLE/NOT_READY.
     """
     ResumeChat: _aio.UnaryStreamMultiCallable[_chat_pb2.ResumeChatRequest, _chat_pb2.AgentEvent]  # type: ignore[assignment]
-    """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-    a turn that waits for a person's decision; it goes on when the service is back.
+    """ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+    are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+    turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+    After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+    NOT_FOUND/TURN_EXPIRED for a turn that has lost
+    its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+    on when the service is back.
     """
     Invoke: _aio.UnaryUnaryMultiCallable[_chat_pb2.ChatRequest, _chat_pb2.InvokeResponse]  # type: ignore[assignment]
     """Invoke runs a turn and returns its final state. When the call is cancelled or its deadline passes, the turn is
@@ -126,9 +140,11 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_chat_pb2.AgentEvent], _abc.AsyncIterator[_chat_pb2.AgentEvent]]:
         """Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-        metadata `proviso-turn-id` has the turn's id before the first event.
+        metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+        are no longer kept, the turn's stored final_state is the only event, under its own sequence.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-        id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+        id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+        and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
         UNAVAILABLE/NOT_READY.
         """
 
@@ -138,9 +154,14 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _chat_pb2.ResumeChatRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_chat_pb2.AgentEvent], _abc.AsyncIterator[_chat_pb2.AgentEvent]]:
-        """ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-        a turn that waits for a person's decision; it goes on when the service is back.
+        """ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+        are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+        turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+        After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+        NOT_FOUND/TURN_EXPIRED for a turn that has lost
+        its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+        on when the service is back.
         """
 
     @_abc_1.abstractmethod

@@ -25,35 +25,55 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18proviso/v1/context.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"v\n\x0e\x43ontextItemRef\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n\x0bserver_name\x18\x03 \x01(\tR\nserverName\"\xe6\x02\n\x12RequestContextItem\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n\x0bserver_name\x18\x03 \x01(\tR\nserverName\x12:\n\x0cinclude_mode\x18\x04 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12.\n\x10similarity_score\x18\x05 \x01(\x01H\x00R\x0fsimilarityScore\x88\x01\x01\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x18\n\x07missing\x18\x07 \x01(\x08R\x07missing\x12\x12\n\x04note\x18\x08 \x01(\tR\x04note\x12\x14\n\x05\x63ited\x18\t \x01(\x08R\x05\x63itedB\x13\n\x11_similarity_score\"\x9d\x01\n\x12OmittedContextItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12\x32\n\x06reason\x18\x02 \x01(\x0e\x32\x1a.proviso.v1.OmissionReasonR\x06reason\x12\x19\n\x05score\x18\x03 \x01(\x01H\x00R\x05score\x88\x01\x01\x42\x08\n\x06_score\"\x93\x01\n\rMatterContext\x12\x1b\n\tmatter_id\x18\x01 \x01(\tR\x08matterId\x12\x1f\n\x0bmatter_name\x18\x02 \x01(\tR\nmatterName\x12\x1f\n\x0b\x64ocument_id\x18\x03 \x01(\tR\ndocumentId\x12#\n\rdocument_name\x18\x04 \x01(\tR\x0c\x64ocumentName\"[\n\x0f\x44ocumentContext\x12\x1a\n\x08\x66ilename\x18\x01 \x01(\tR\x08\x66ilename\x12\x12\n\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n\x07summary\x18\x03 \x01(\tR\x07summary\"\xd3\x01\n\x08\x41ssetUse\x12)\n\x04kind\x18\x01 \x01(\x0e\x32\x15.proviso.v1.AssetKindR\x04kind\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n\x08included\x18\x03 \x01(\x08R\x08included\x12\x12\n\x04note\x18\x04 \x01(\tR\x04note\x12\x12\n\x04text\x18\x05 \x01(\tR\x04text\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1d\n\nmedia_type\x18\x07 \x01(\tR\tmediaType\"\x99\x03\n\x0b\x43ontextFill\x12\'\n\x0f\x63haracters_used\x18\x01 \x01(\x05R\x0e\x63haractersUsed\x12)\n\x10\x63haracters_limit\x18\x02 \x01(\x05R\x0f\x63haractersLimit\x12$\n\x0btokens_used\x18\x03 \x01(\x05H\x00R\ntokensUsed\x88\x01\x01\x12&\n\x0ctokens_limit\x18\x04 \x01(\x05H\x01R\x0btokensLimit\x88\x01\x01\x12\'\n\x0fitem_characters\x18\x05 \x01(\x05R\x0eitemCharacters\x12\x32\n\x15item_characters_limit\x18\x06 \x01(\x05R\x13itemCharactersLimit\x12\x1f\n\x0bitem_tokens\x18\x07 \x01(\x05R\nitemTokens\x12*\n\x11item_tokens_limit\x18\x08 \x01(\x05R\x0fitemTokensLimit\x12\x1d\n\nnear_limit\x18\t \x01(\x08R\tnearLimitB\x0e\n\x0c_tokens_usedB\x0f\n\r_tokens_limit\"\xb0\x03\n\x0eRequestContext\x12\x34\n\x05items\x18\x01 \x03(\x0b\x32\x1e.proviso.v1.RequestContextItemR\x05items\x12\x38\n\x07omitted\x18\x02 \x03(\x0b\x32\x1e.proviso.v1.OmittedContextItemR\x07omitted\x12@\n\x0ematter_context\x18\x03 \x01(\x0b\x32\x19.proviso.v1.MatterContextR\rmatterContext\x12,\n\x06\x61ssets\x18\x04 \x03(\x0b\x32\x14.proviso.v1.AssetUseR\x06\x61ssets\x12+\n\x04\x66ill\x18\x05 \x01(\x0b\x32\x17.proviso.v1.ContextFillR\x04\x66ill\x12\x38\n\ttimestamp\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ttimestamp\x12%\n\x0epayload_sha256\x18\x07 \x01(\tR\rpayloadSha256\x12\x30\n\x14system_prompt_sha256\x18\x08 \x01(\tR\x12systemPromptSha256*\x8d\x01\n\x0f\x43ontextItemType\x12!\n\x1d\x43ONTEXT_ITEM_TYPE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x43ONTEXT_ITEM_TYPE_RULE\x10\x01\x12\x1f\n\x1b\x43ONTEXT_ITEM_TYPE_REFERENCE\x10\x02\x12\x1a\n\x16\x43ONTEXT_ITEM_TYPE_TOOL\x10\x03*u\n\x0bIncludeMode\x12\x1c\n\x18INCLUDE_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13INCLUDE_MODE_ALWAYS\x10\x01\x12\x17\n\x13INCLUDE_MODE_MANUAL\x10\x02\x12\x16\n\x12INCLUDE_MODE_AGENT\x10\x03*\xd2\x01\n\x0eOmissionReason\x12\x1f\n\x1bOMISSION_REASON_UNSPECIFIED\x10\x00\x12#\n\x1fOMISSION_REASON_BELOW_THRESHOLD\x10\x01\x12\x1a\n\x16OMISSION_REASON_BUDGET\x10\x02\x12!\n\x1dOMISSION_REASON_SEARCH_FAILED\x10\x03\x12\x1c\n\x18OMISSION_REASON_DISABLED\x10\x05\"\x04\x08\x04\x10\x04*\x17OMISSION_REASON_MISSING*V\n\tAssetKind\x12\x1a\n\x16\x41SSET_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41SSET_KIND_DOCUMENT\x10\x01\x12\x14\n\x10\x41SSET_KIND_IMAGE\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18proviso/v1/context.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x01\n\x0e\x43ontextItemRef\x12?\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeB\x0e\xe2\x41\x01\x02\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x04type\x12\"\n\x04name\x18\x02 \x01(\tB\x0e\xe2\x41\x01\x02\xbaH\x07r\x05\x10\x01\x18\x80\x01R\x04name\x12)\n\x0bserver_name\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\nserverName\"\xe6\x02\n\x12RequestContextItem\x12/\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n\x0bserver_name\x18\x03 \x01(\tR\nserverName\x12:\n\x0cinclude_mode\x18\x04 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12.\n\x10similarity_score\x18\x05 \x01(\x01H\x00R\x0fsimilarityScore\x88\x01\x01\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x18\n\x07missing\x18\x07 \x01(\x08R\x07missing\x12\x12\n\x04note\x18\x08 \x01(\tR\x04note\x12\x14\n\x05\x63ited\x18\t \x01(\x08R\x05\x63itedB\x13\n\x11_similarity_score\"\x9d\x01\n\x12OmittedContextItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12\x32\n\x06reason\x18\x02 \x01(\x0e\x32\x1a.proviso.v1.OmissionReasonR\x06reason\x12\x19\n\x05score\x18\x03 \x01(\x01H\x00R\x05score\x88\x01\x01\x42\x08\n\x06_score\"\xb9\x01\n\rMatterContext\x12$\n\tmatter_id\x18\x01 \x01(\tB\x07\xbaH\x04r\x02\x18@R\x08matterId\x12)\n\x0bmatter_name\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\nmatterName\x12(\n\x0b\x64ocument_id\x18\x03 \x01(\tB\x07\xbaH\x04r\x02\x18@R\ndocumentId\x12-\n\rdocument_name\x18\x04 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\x0c\x64ocumentName\"\x7f\n\x0f\x44ocumentContext\x12*\n\x08\x66ilename\x18\x01 \x01(\tB\x0e\xe2\x41\x01\x02\xbaH\x07r\x05\x10\x01\x18\xff\x01R\x08\x66ilename\x12\x1b\n\x04type\x18\x02 \x01(\tB\x07\xbaH\x04r\x02\x18@R\x04type\x12#\n\x07summary\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x07summary\"\xd3\x01\n\x08\x41ssetUse\x12)\n\x04kind\x18\x01 \x01(\x0e\x32\x15.proviso.v1.AssetKindR\x04kind\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n\x08included\x18\x03 \x01(\x08R\x08included\x12\x12\n\x04note\x18\x04 \x01(\tR\x04note\x12\x12\n\x04text\x18\x05 \x01(\tR\x04text\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1d\n\nmedia_type\x18\x07 \x01(\tR\tmediaType\"\x99\x03\n\x0b\x43ontextFill\x12\'\n\x0f\x63haracters_used\x18\x01 \x01(\x05R\x0e\x63haractersUsed\x12)\n\x10\x63haracters_limit\x18\x02 \x01(\x05R\x0f\x63haractersLimit\x12$\n\x0btokens_used\x18\x03 \x01(\x05H\x00R\ntokensUsed\x88\x01\x01\x12&\n\x0ctokens_limit\x18\x04 \x01(\x05H\x01R\x0btokensLimit\x88\x01\x01\x12\'\n\x0fitem_characters\x18\x05 \x01(\x05R\x0eitemCharacters\x12\x32\n\x15item_characters_limit\x18\x06 \x01(\x05R\x13itemCharactersLimit\x12\x1f\n\x0bitem_tokens\x18\x07 \x01(\x05R\nitemTokens\x12*\n\x11item_tokens_limit\x18\x08 \x01(\x05R\x0fitemTokensLimit\x12\x1d\n\nnear_limit\x18\t \x01(\x08R\tnearLimitB\x0e\n\x0c_tokens_usedB\x0f\n\r_tokens_limit\"\xb0\x03\n\x0eRequestContext\x12\x34\n\x05items\x18\x01 \x03(\x0b\x32\x1e.proviso.v1.RequestContextItemR\x05items\x12\x38\n\x07omitted\x18\x02 \x03(\x0b\x32\x1e.proviso.v1.OmittedContextItemR\x07omitted\x12@\n\x0ematter_context\x18\x03 \x01(\x0b\x32\x19.proviso.v1.MatterContextR\rmatterContext\x12,\n\x06\x61ssets\x18\x04 \x03(\x0b\x32\x14.proviso.v1.AssetUseR\x06\x61ssets\x12+\n\x04\x66ill\x18\x05 \x01(\x0b\x32\x17.proviso.v1.ContextFillR\x04\x66ill\x12\x38\n\ttimestamp\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\ttimestamp\x12%\n\x0epayload_sha256\x18\x07 \x01(\tR\rpayloadSha256\x12\x30\n\x14system_prompt_sha256\x18\x08 \x01(\tR\x12systemPromptSha256*\x8d\x01\n\x0f\x43ontextItemType\x12!\n\x1d\x43ONTEXT_ITEM_TYPE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x43ONTEXT_ITEM_TYPE_RULE\x10\x01\x12\x1f\n\x1b\x43ONTEXT_ITEM_TYPE_REFERENCE\x10\x02\x12\x1a\n\x16\x43ONTEXT_ITEM_TYPE_TOOL\x10\x03*u\n\x0bIncludeMode\x12\x1c\n\x18INCLUDE_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13INCLUDE_MODE_ALWAYS\x10\x01\x12\x17\n\x13INCLUDE_MODE_MANUAL\x10\x02\x12\x16\n\x12INCLUDE_MODE_AGENT\x10\x03*\xd2\x01\n\x0eOmissionReason\x12\x1f\n\x1bOMISSION_REASON_UNSPECIFIED\x10\x00\x12#\n\x1fOMISSION_REASON_BELOW_THRESHOLD\x10\x01\x12\x1a\n\x16OMISSION_REASON_BUDGET\x10\x02\x12!\n\x1dOMISSION_REASON_SEARCH_FAILED\x10\x03\x12\x1c\n\x18OMISSION_REASON_DISABLED\x10\x05\"\x04\x08\x04\x10\x04*\x17OMISSION_REASON_MISSING*V\n\tAssetKind\x12\x1a\n\x16\x41SSET_KIND_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41SSET_KIND_DOCUMENT\x10\x01\x12\x14\n\x10\x41SSET_KIND_IMAGE\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proviso_client.v1.context_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CONTEXTITEMTYPE']._serialized_start=2019
-  _globals['_CONTEXTITEMTYPE']._serialized_end=2160
-  _globals['_INCLUDEMODE']._serialized_start=2162
-  _globals['_INCLUDEMODE']._serialized_end=2279
-  _globals['_OMISSIONREASON']._serialized_start=2282
-  _globals['_OMISSIONREASON']._serialized_end=2492
-  _globals['_ASSETKIND']._serialized_start=2494
-  _globals['_ASSETKIND']._serialized_end=2580
-  _globals['_CONTEXTITEMREF']._serialized_start=73
-  _globals['_CONTEXTITEMREF']._serialized_end=191
-  _globals['_REQUESTCONTEXTITEM']._serialized_start=194
-  _globals['_REQUESTCONTEXTITEM']._serialized_end=552
-  _globals['_OMITTEDCONTEXTITEM']._serialized_start=555
-  _globals['_OMITTEDCONTEXTITEM']._serialized_end=712
-  _globals['_MATTERCONTEXT']._serialized_start=715
-  _globals['_MATTERCONTEXT']._serialized_end=862
-  _globals['_DOCUMENTCONTEXT']._serialized_start=864
-  _globals['_DOCUMENTCONTEXT']._serialized_end=955
-  _globals['_ASSETUSE']._serialized_start=958
-  _globals['_ASSETUSE']._serialized_end=1169
-  _globals['_CONTEXTFILL']._serialized_start=1172
-  _globals['_CONTEXTFILL']._serialized_end=1581
-  _globals['_REQUESTCONTEXT']._serialized_start=1584
-  _globals['_REQUESTCONTEXT']._serialized_end=2016
+  _globals['_CONTEXTITEMREF'].fields_by_name['type']._loaded_options = None
+  _globals['_CONTEXTITEMREF'].fields_by_name['type']._serialized_options = b'\342A\001\002\272H\007\202\001\004\020\001 \000'
+  _globals['_CONTEXTITEMREF'].fields_by_name['name']._loaded_options = None
+  _globals['_CONTEXTITEMREF'].fields_by_name['name']._serialized_options = b'\342A\001\002\272H\007r\005\020\001\030\200\001'
+  _globals['_CONTEXTITEMREF'].fields_by_name['server_name']._loaded_options = None
+  _globals['_CONTEXTITEMREF'].fields_by_name['server_name']._serialized_options = b'\272H\005r\003\030\200\001'
+  _globals['_MATTERCONTEXT'].fields_by_name['matter_id']._loaded_options = None
+  _globals['_MATTERCONTEXT'].fields_by_name['matter_id']._serialized_options = b'\272H\004r\002\030@'
+  _globals['_MATTERCONTEXT'].fields_by_name['matter_name']._loaded_options = None
+  _globals['_MATTERCONTEXT'].fields_by_name['matter_name']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_MATTERCONTEXT'].fields_by_name['document_id']._loaded_options = None
+  _globals['_MATTERCONTEXT'].fields_by_name['document_id']._serialized_options = b'\272H\004r\002\030@'
+  _globals['_MATTERCONTEXT'].fields_by_name['document_name']._loaded_options = None
+  _globals['_MATTERCONTEXT'].fields_by_name['document_name']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_DOCUMENTCONTEXT'].fields_by_name['filename']._loaded_options = None
+  _globals['_DOCUMENTCONTEXT'].fields_by_name['filename']._serialized_options = b'\342A\001\002\272H\007r\005\020\001\030\377\001'
+  _globals['_DOCUMENTCONTEXT'].fields_by_name['type']._loaded_options = None
+  _globals['_DOCUMENTCONTEXT'].fields_by_name['type']._serialized_options = b'\272H\004r\002\030@'
+  _globals['_DOCUMENTCONTEXT'].fields_by_name['summary']._loaded_options = None
+  _globals['_DOCUMENTCONTEXT'].fields_by_name['summary']._serialized_options = b'\272H\006r\004\030\240\234\001'
+  _globals['_CONTEXTITEMTYPE']._serialized_start=2136
+  _globals['_CONTEXTITEMTYPE']._serialized_end=2277
+  _globals['_INCLUDEMODE']._serialized_start=2279
+  _globals['_INCLUDEMODE']._serialized_end=2396
+  _globals['_OMISSIONREASON']._serialized_start=2399
+  _globals['_OMISSIONREASON']._serialized_end=2609
+  _globals['_ASSETKIND']._serialized_start=2611
+  _globals['_ASSETKIND']._serialized_end=2697
+  _globals['_CONTEXTITEMREF']._serialized_start=74
+  _globals['_CONTEXTITEMREF']._serialized_end=234
+  _globals['_REQUESTCONTEXTITEM']._serialized_start=237
+  _globals['_REQUESTCONTEXTITEM']._serialized_end=595
+  _globals['_OMITTEDCONTEXTITEM']._serialized_start=598
+  _globals['_OMITTEDCONTEXTITEM']._serialized_end=755
+  _globals['_MATTERCONTEXT']._serialized_start=758
+  _globals['_MATTERCONTEXT']._serialized_end=943
+  _globals['_DOCUMENTCONTEXT']._serialized_start=945
+  _globals['_DOCUMENTCONTEXT']._serialized_end=1072
+  _globals['_ASSETUSE']._serialized_start=1075
+  _globals['_ASSETUSE']._serialized_end=1286
+  _globals['_CONTEXTFILL']._serialized_start=1289
+  _globals['_CONTEXTFILL']._serialized_end=1698
+  _globals['_REQUESTCONTEXT']._serialized_start=1701
+  _globals['_REQUESTCONTEXT']._serialized_end=2133
 # @@protoc_insertion_point(module_scope)

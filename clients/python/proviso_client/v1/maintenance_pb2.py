@@ -22,19 +22,34 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from proviso_client.v1 import sessions_pb2 as proviso_dot_v1_dot_sessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cproviso/v1/maintenance.proto\x12\nproviso.v1\"\x15\n\x13RebuildIndexRequest\"^\n\x14RebuildIndexResponse\x12!\n\x0cvectors_done\x18\x01 \x01(\x05R\x0bvectorsDone\x12#\n\rvectors_total\x18\x02 \x01(\x05R\x0cvectorsTotal2i\n\x12MaintenanceService\x12S\n\x0cRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cproviso/v1/maintenance.proto\x12\nproviso.v1\x1a\x19proviso/v1/sessions.proto\"\x15\n\x13RebuildIndexRequest\"^\n\x14RebuildIndexResponse\x12!\n\x0cvectors_done\x18\x01 \x01(\x05R\x0bvectorsDone\x12#\n\rvectors_total\x18\x02 \x01(\x05R\x0cvectorsTotal\"\x9d\x01\n\x12ListRatingsRequest\x12(\n\tpage_size\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x34\n\x06rating\x18\x03 \x01(\x0e\x32\x12.proviso.v1.RatingB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x06rating\"\xa8\x01\n\x0bRatedAnswer\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x1d\n\nsession_id\x18\x03 \x01(\tR\tsessionId\x12\x17\n\x07turn_id\x18\x04 \x01(\tR\x06turnId\x12\x30\n\x06rating\x18\x05 \x01(\x0b\x32\x18.proviso.v1.AnswerRatingR\x06rating\"\x8f\x01\n\x13ListRatingsResponse\x12\x31\n\x07ratings\x18\x01 \x03(\x0b\x32\x17.proviso.v1.RatedAnswerR\x07ratings\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize2\xbe\x01\n\x12MaintenanceService\x12S\n\x0cRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01\x12S\n\x0bListRatings\x12\x1e.proviso.v1.ListRatingsRequest\x1a\x1f.proviso.v1.ListRatingsResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proviso_client.v1.maintenance_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_REBUILDINDEXREQUEST']._serialized_start=44
-  _globals['_REBUILDINDEXREQUEST']._serialized_end=65
-  _globals['_REBUILDINDEXRESPONSE']._serialized_start=67
-  _globals['_REBUILDINDEXRESPONSE']._serialized_end=161
-  _globals['_MAINTENANCESERVICE']._serialized_start=163
-  _globals['_MAINTENANCESERVICE']._serialized_end=268
+  _globals['_LISTRATINGSREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTRATINGSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\010\032\006\030\300\204=(\000'
+  _globals['_LISTRATINGSREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTRATINGSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\004'
+  _globals['_LISTRATINGSREQUEST'].fields_by_name['rating']._loaded_options = None
+  _globals['_LISTRATINGSREQUEST'].fields_by_name['rating']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_MAINTENANCESERVICE'].methods_by_name['ListRatings']._loaded_options = None
+  _globals['_MAINTENANCESERVICE'].methods_by_name['ListRatings']._serialized_options = b'\220\002\001'
+  _globals['_REBUILDINDEXREQUEST']._serialized_start=71
+  _globals['_REBUILDINDEXREQUEST']._serialized_end=92
+  _globals['_REBUILDINDEXRESPONSE']._serialized_start=94
+  _globals['_REBUILDINDEXRESPONSE']._serialized_end=188
+  _globals['_LISTRATINGSREQUEST']._serialized_start=191
+  _globals['_LISTRATINGSREQUEST']._serialized_end=348
+  _globals['_RATEDANSWER']._serialized_start=351
+  _globals['_RATEDANSWER']._serialized_end=519
+  _globals['_LISTRATINGSRESPONSE']._serialized_start=522
+  _globals['_LISTRATINGSRESPONSE']._serialized_end=665
+  _globals['_MAINTENANCESERVICE']._serialized_start=668
+  _globals['_MAINTENANCESERVICE']._serialized_end=858
 # @@protoc_insertion_point(module_scope)

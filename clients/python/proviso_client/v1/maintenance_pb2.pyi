@@ -1,6 +1,9 @@
+from proviso_client.v1 import sessions_pb2 as _sessions_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from typing import ClassVar as _ClassVar, Optional as _Optional
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -15,3 +18,37 @@ class RebuildIndexResponse(_message.Message):
     vectors_done: int
     vectors_total: int
     def __init__(self, vectors_done: _Optional[int] = ..., vectors_total: _Optional[int] = ...) -> None: ...
+
+class ListRatingsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "rating")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    rating: _sessions_pb2.Rating
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., rating: _Optional[_Union[_sessions_pb2.Rating, str]] = ...) -> None: ...
+
+class RatedAnswer(_message.Message):
+    __slots__ = ("tenant", "user_id", "session_id", "turn_id", "rating")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    user_id: str
+    session_id: str
+    turn_id: str
+    rating: _sessions_pb2.AnswerRating
+    def __init__(self, tenant: _Optional[str] = ..., user_id: _Optional[str] = ..., session_id: _Optional[str] = ..., turn_id: _Optional[str] = ..., rating: _Optional[_Union[_sessions_pb2.AnswerRating, _Mapping]] = ...) -> None: ...
+
+class ListRatingsResponse(_message.Message):
+    __slots__ = ("ratings", "next_page_token", "total_size")
+    RATINGS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
+    ratings: _containers.RepeatedCompositeFieldContainer[RatedAnswer]
+    next_page_token: str
+    total_size: int
+    def __init__(self, ratings: _Optional[_Iterable[_Union[RatedAnswer, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...

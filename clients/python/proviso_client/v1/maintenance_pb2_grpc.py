@@ -41,6 +41,11 @@ class MaintenanceServiceStub:
                 request_serializer=proviso_dot_v1_dot_maintenance__pb2.RebuildIndexRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_maintenance__pb2.RebuildIndexResponse.FromString,
                 _registered_method=True)
+        self.ListRatings = channel.unary_unary(
+                '/proviso.v1.MaintenanceService/ListRatings',
+                request_serializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsResponse.FromString,
+                _registered_method=True)
 
 
 class MaintenanceServiceServicer:
@@ -58,6 +63,14 @@ class MaintenanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListRatings(self, request, context):
+        """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MaintenanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -65,6 +78,11 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
                     servicer.RebuildIndex,
                     request_deserializer=proviso_dot_v1_dot_maintenance__pb2.RebuildIndexRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_maintenance__pb2.RebuildIndexResponse.SerializeToString,
+            ),
+            'ListRatings': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListRatings,
+                    request_deserializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -96,6 +114,33 @@ class MaintenanceService:
             '/proviso.v1.MaintenanceService/RebuildIndex',
             proviso_dot_v1_dot_maintenance__pb2.RebuildIndexRequest.SerializeToString,
             proviso_dot_v1_dot_maintenance__pb2.RebuildIndexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListRatings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MaintenanceService/ListRatings',
+            proviso_dot_v1_dot_maintenance__pb2.ListRatingsRequest.SerializeToString,
+            proviso_dot_v1_dot_maintenance__pb2.ListRatingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -41,6 +41,10 @@ class MaintenanceServiceStub:
     Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
+    ListRatings: _grpc.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]
+    """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    """
 
 @_typing.type_check_only
 class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
@@ -54,6 +58,10 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
     its progress and ends when the new index is in use. A caller who goes away does not stop it.
     Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
+    """
+    ListRatings: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]  # type: ignore[assignment]
+    """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
 
 class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -71,6 +79,16 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         its progress and ends when the new index is in use. A caller who goes away does not stop it.
         Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/DRAINING.
+        """
+
+    @_abc_1.abstractmethod
+    def ListRatings(
+        self,
+        request: _maintenance_pb2.ListRatingsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_maintenance_pb2.ListRatingsResponse, _abc.Awaitable[_maintenance_pb2.ListRatingsResponse]]:
+        """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
 
 def add_MaintenanceServiceServicer_to_server(servicer: MaintenanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,6 +1,8 @@
 import datetime
 
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from proviso_client.v1 import errors_pb2 as _errors_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -24,21 +26,25 @@ DOCUMENT_STATUS_READY: DocumentStatus
 DOCUMENT_STATUS_FAILED: DocumentStatus
 
 class Matter(_message.Message):
-    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count")
+    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count", "notes", "update_time")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
     READY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     name: str
     create_time: _timestamp_pb2.Timestamp
     document_count: int
     ready_count: int
-    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ...) -> None: ...
+    notes: str
+    update_time: _timestamp_pb2.Timestamp
+    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ..., notes: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Document(_message.Message):
-    __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id")
+    __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id", "failure_cause")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
@@ -52,6 +58,7 @@ class Document(_message.Message):
     PAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
     UPLOAD_TIME_FIELD_NUMBER: _ClassVar[int]
     REPLACES_DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     matter_id: str
     filename: str
@@ -65,15 +72,18 @@ class Document(_message.Message):
     page_count: int
     upload_time: _timestamp_pb2.Timestamp
     replaces_document_id: str
-    def __init__(self, document_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., status: _Optional[_Union[DocumentStatus, str]] = ..., failure_reason: _Optional[str] = ..., character_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., page_count: _Optional[int] = ..., upload_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., replaces_document_id: _Optional[str] = ...) -> None: ...
+    failure_cause: _errors_pb2.FailureCause
+    def __init__(self, document_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., status: _Optional[_Union[DocumentStatus, str]] = ..., failure_reason: _Optional[str] = ..., character_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., page_count: _Optional[int] = ..., upload_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., replaces_document_id: _Optional[str] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
 
 class CreateMatterRequest(_message.Message):
-    __slots__ = ("name", "user_id")
+    __slots__ = ("name", "user_id", "request_id")
     NAME_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     name: str
     user_id: str
-    def __init__(self, name: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, name: _Optional[str] = ..., user_id: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class CreateMatterResponse(_message.Message):
     __slots__ = ("matter",)
@@ -104,12 +114,28 @@ class ListMattersRequest(_message.Message):
     def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
 
 class ListMattersResponse(_message.Message):
-    __slots__ = ("matters", "next_page_token")
+    __slots__ = ("matters", "next_page_token", "total_size")
     MATTERS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     matters: _containers.RepeatedCompositeFieldContainer[Matter]
     next_page_token: str
-    def __init__(self, matters: _Optional[_Iterable[_Union[Matter, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    total_size: int
+    def __init__(self, matters: _Optional[_Iterable[_Union[Matter, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
+
+class UpdateMatterRequest(_message.Message):
+    __slots__ = ("matter", "update_mask")
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    update_mask: _field_mask_pb2.FieldMask
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ...) -> None: ...
+
+class UpdateMatterResponse(_message.Message):
+    __slots__ = ("matter",)
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
 
 class DeleteMatterRequest(_message.Message):
     __slots__ = ("matter_id",)
@@ -167,6 +193,88 @@ class GetDocumentResponse(_message.Message):
     document: Document
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ...) -> None: ...
 
+class GetDocumentContentRequest(_message.Message):
+    __slots__ = ("matter_id", "document_id", "offset", "length")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_id: str
+    offset: int
+    length: int
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., offset: _Optional[int] = ..., length: _Optional[int] = ...) -> None: ...
+
+class DocumentContentHeader(_message.Message):
+    __slots__ = ("media_type", "size_bytes", "sha256", "filename", "range_start", "range_end")
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    FILENAME_FIELD_NUMBER: _ClassVar[int]
+    RANGE_START_FIELD_NUMBER: _ClassVar[int]
+    RANGE_END_FIELD_NUMBER: _ClassVar[int]
+    media_type: str
+    size_bytes: int
+    sha256: str
+    filename: str
+    range_start: int
+    range_end: int
+    def __init__(self, media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., filename: _Optional[str] = ..., range_start: _Optional[int] = ..., range_end: _Optional[int] = ...) -> None: ...
+
+class GetDocumentContentResponse(_message.Message):
+    __slots__ = ("header", "data")
+    HEADER_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    header: DocumentContentHeader
+    data: bytes
+    def __init__(self, header: _Optional[_Union[DocumentContentHeader, _Mapping]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class GetDocumentPageRequest(_message.Message):
+    __slots__ = ("matter_id", "document_id", "page", "start", "end")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_id: str
+    page: int
+    start: int
+    end: int
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., page: _Optional[int] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
+
+class PageWord(_message.Message):
+    __slots__ = ("start", "end", "x", "y", "width", "height")
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    X_FIELD_NUMBER: _ClassVar[int]
+    Y_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    start: int
+    end: int
+    x: float
+    y: float
+    width: float
+    height: float
+    def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., x: _Optional[float] = ..., y: _Optional[float] = ..., width: _Optional[float] = ..., height: _Optional[float] = ...) -> None: ...
+
+class GetDocumentPageResponse(_message.Message):
+    __slots__ = ("page", "page_count", "has_layout", "width", "height", "words")
+    PAGE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
+    HAS_LAYOUT_FIELD_NUMBER: _ClassVar[int]
+    WIDTH_FIELD_NUMBER: _ClassVar[int]
+    HEIGHT_FIELD_NUMBER: _ClassVar[int]
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    page: int
+    page_count: int
+    has_layout: bool
+    width: float
+    height: float
+    words: _containers.RepeatedCompositeFieldContainer[PageWord]
+    def __init__(self, page: _Optional[int] = ..., page_count: _Optional[int] = ..., has_layout: _Optional[bool] = ..., width: _Optional[float] = ..., height: _Optional[float] = ..., words: _Optional[_Iterable[_Union[PageWord, _Mapping]]] = ...) -> None: ...
+
 class ListDocumentsRequest(_message.Message):
     __slots__ = ("matter_id", "page_size", "page_token")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
@@ -178,12 +286,14 @@ class ListDocumentsRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListDocumentsResponse(_message.Message):
-    __slots__ = ("documents", "next_page_token")
+    __slots__ = ("documents", "next_page_token", "total_size")
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     documents: _containers.RepeatedCompositeFieldContainer[Document]
     next_page_token: str
-    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    total_size: int
+    def __init__(self, documents: _Optional[_Iterable[_Union[Document, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class DeleteDocumentRequest(_message.Message):
     __slots__ = ("matter_id", "document_id")

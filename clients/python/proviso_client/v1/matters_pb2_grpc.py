@@ -55,6 +55,11 @@ class MatterServiceStub:
                 request_serializer=proviso_dot_v1_dot_matters__pb2.ListMattersRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_matters__pb2.ListMattersResponse.FromString,
                 _registered_method=True)
+        self.UpdateMatter = channel.unary_unary(
+                '/proviso.v1.MatterService/UpdateMatter',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.UpdateMatterRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.UpdateMatterResponse.FromString,
+                _registered_method=True)
         self.DeleteMatter = channel.unary_unary(
                 '/proviso.v1.MatterService/DeleteMatter',
                 request_serializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.SerializeToString,
@@ -69,6 +74,16 @@ class MatterServiceStub:
                 '/proviso.v1.MatterService/GetDocument',
                 request_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentResponse.FromString,
+                _registered_method=True)
+        self.GetDocumentContent = channel.unary_stream(
+                '/proviso.v1.MatterService/GetDocumentContent',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentResponse.FromString,
+                _registered_method=True)
+        self.GetDocumentPage = channel.unary_unary(
+                '/proviso.v1.MatterService/GetDocumentPage',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentPageRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentPageResponse.FromString,
                 _registered_method=True)
         self.ListDocuments = channel.unary_unary(
                 '/proviso.v1.MatterService/ListDocuments',
@@ -98,7 +113,7 @@ class MatterServiceServicer:
 
     def CreateMatter(self, request, context):
         """CreateMatter makes a matter.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -120,9 +135,19 @@ class MatterServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateMatter(self, request, context):
+        """UpdateMatter changes the name or the notes of a matter.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+        NOT_FOUND/MATTER_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteMatter(self, request, context):
         """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-        be deleted at once is deleted as soon as possible, also after a restart.
+        be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+        a retry may take for done.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -132,8 +157,8 @@ class MatterServiceServicer:
     def UploadDocument(self, request_iterator, context):
         """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
         bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-        sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-        name, whose extension says what format it has.
+        sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+        tried again under the new file name, whose extension says what format it has.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -145,6 +170,27 @@ class MatterServiceServicer:
     def GetDocument(self, request, context):
         """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetDocumentContent(self, request, context):
+        """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+        the bytes in pieces of at most 256 KiB.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+        NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetDocumentPage(self, request, context):
+        """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+        so that a viewer can mark a quote on the page of a PDF.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+        NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+        FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -168,7 +214,8 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def WatchDocuments(self, request, context):
-        """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+        """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+        at once where there is none.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -193,6 +240,11 @@ def add_MatterServiceServicer_to_server(servicer, server):
                     request_deserializer=proviso_dot_v1_dot_matters__pb2.ListMattersRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_matters__pb2.ListMattersResponse.SerializeToString,
             ),
+            'UpdateMatter': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateMatter,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.UpdateMatterRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.UpdateMatterResponse.SerializeToString,
+            ),
             'DeleteMatter': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteMatter,
                     request_deserializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.FromString,
@@ -207,6 +259,16 @@ def add_MatterServiceServicer_to_server(servicer, server):
                     servicer.GetDocument,
                     request_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentResponse.SerializeToString,
+            ),
+            'GetDocumentContent': grpc.unary_stream_rpc_method_handler(
+                    servicer.GetDocumentContent,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentResponse.SerializeToString,
+            ),
+            'GetDocumentPage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetDocumentPage,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentPageRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentPageResponse.SerializeToString,
             ),
             'ListDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDocuments,
@@ -322,6 +384,33 @@ class MatterService:
             _registered_method=True)
 
     @staticmethod
+    def UpdateMatter(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/UpdateMatter',
+            proviso_dot_v1_dot_matters__pb2.UpdateMatterRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.UpdateMatterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def DeleteMatter(request,
             target,
             options=(),
@@ -392,6 +481,60 @@ class MatterService:
             '/proviso.v1.MatterService/GetDocument',
             proviso_dot_v1_dot_matters__pb2.GetDocumentRequest.SerializeToString,
             proviso_dot_v1_dot_matters__pb2.GetDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDocumentContent(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/proviso.v1.MatterService/GetDocumentContent',
+            proviso_dot_v1_dot_matters__pb2.GetDocumentContentRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.GetDocumentContentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDocumentPage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/GetDocumentPage',
+            proviso_dot_v1_dot_matters__pb2.GetDocumentPageRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.GetDocumentPageResponse.FromString,
             options,
             channel_credentials,
             insecure,

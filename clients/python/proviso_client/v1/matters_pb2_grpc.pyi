@@ -41,7 +41,7 @@ class MatterServiceStub:
     def __new__(cls, channel: _aio.Channel) -> MatterServiceAsyncStub: ...
     CreateMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.CreateMatterRequest, _matters_pb2.CreateMatterResponse]
     """CreateMatter makes a matter.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
     """
     GetMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetMatterRequest, _matters_pb2.GetMatterResponse]
     """GetMatter returns a matter.
@@ -51,16 +51,22 @@ class MatterServiceStub:
     """ListMatters lists the caller's matters, newest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
+    UpdateMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.UpdateMatterRequest, _matters_pb2.UpdateMatterResponse]
+    """UpdateMatter changes the name or the notes of a matter.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+    NOT_FOUND/MATTER_NOT_FOUND.
+    """
     DeleteMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]
     """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-    be deleted at once is deleted as soon as possible, also after a restart.
+    be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+    a retry may take for done.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _grpc.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]
     """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
     bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-    sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-    name, whose extension says what format it has.
+    sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+    tried again under the new file name, whose extension says what format it has.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -68,6 +74,19 @@ class MatterServiceStub:
     GetDocument: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentRequest, _matters_pb2.GetDocumentResponse]
     """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    """
+    GetDocumentContent: _grpc.UnaryStreamMultiCallable[_matters_pb2.GetDocumentContentRequest, _matters_pb2.GetDocumentContentResponse]
+    """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+    the bytes in pieces of at most 256 KiB.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+    NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+    """
+    GetDocumentPage: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentPageRequest, _matters_pb2.GetDocumentPageResponse]
+    """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+    so that a viewer can mark a quote on the page of a PDF.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+    NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+    FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
     """
     ListDocuments: _grpc.UnaryUnaryMultiCallable[_matters_pb2.ListDocumentsRequest, _matters_pb2.ListDocumentsResponse]
     """ListDocuments lists a matter's documents in the order of upload.
@@ -79,7 +98,8 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _grpc.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]
-    """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+    """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+    at once where there is none.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
 
@@ -96,7 +116,7 @@ class MatterServiceAsyncStub(MatterServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.CreateMatterRequest, _matters_pb2.CreateMatterResponse]  # type: ignore[assignment]
     """CreateMatter makes a matter.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
     """
     GetMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetMatterRequest, _matters_pb2.GetMatterResponse]  # type: ignore[assignment]
     """GetMatter returns a matter.
@@ -106,16 +126,22 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """ListMatters lists the caller's matters, newest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
+    UpdateMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.UpdateMatterRequest, _matters_pb2.UpdateMatterResponse]  # type: ignore[assignment]
+    """UpdateMatter changes the name or the notes of a matter.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+    NOT_FOUND/MATTER_NOT_FOUND.
+    """
     DeleteMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]  # type: ignore[assignment]
     """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-    be deleted at once is deleted as soon as possible, also after a restart.
+    be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+    a retry may take for done.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _aio.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]  # type: ignore[assignment]
     """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
     bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-    sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-    name, whose extension says what format it has.
+    sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+    tried again under the new file name, whose extension says what format it has.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
     INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
     DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -123,6 +149,19 @@ class MatterServiceAsyncStub(MatterServiceStub):
     GetDocument: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentRequest, _matters_pb2.GetDocumentResponse]  # type: ignore[assignment]
     """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    """
+    GetDocumentContent: _aio.UnaryStreamMultiCallable[_matters_pb2.GetDocumentContentRequest, _matters_pb2.GetDocumentContentResponse]  # type: ignore[assignment]
+    """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+    the bytes in pieces of at most 256 KiB.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+    NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+    """
+    GetDocumentPage: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentPageRequest, _matters_pb2.GetDocumentPageResponse]  # type: ignore[assignment]
+    """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+    so that a viewer can mark a quote on the page of a PDF.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+    NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+    FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
     """
     ListDocuments: _aio.UnaryUnaryMultiCallable[_matters_pb2.ListDocumentsRequest, _matters_pb2.ListDocumentsResponse]  # type: ignore[assignment]
     """ListDocuments lists a matter's documents in the order of upload.
@@ -134,7 +173,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _aio.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]  # type: ignore[assignment]
-    """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+    """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+    at once where there is none.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
 
@@ -154,7 +194,7 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.CreateMatterResponse, _abc.Awaitable[_matters_pb2.CreateMatterResponse]]:
         """CreateMatter makes a matter.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
         """
 
     @_abc_1.abstractmethod
@@ -178,13 +218,25 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
+    def UpdateMatter(
+        self,
+        request: _matters_pb2.UpdateMatterRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.UpdateMatterResponse, _abc.Awaitable[_matters_pb2.UpdateMatterResponse]]:
+        """UpdateMatter changes the name or the notes of a matter.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+        NOT_FOUND/MATTER_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
     def DeleteMatter(
         self,
         request: _matters_pb2.DeleteMatterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteMatterResponse, _abc.Awaitable[_matters_pb2.DeleteMatterResponse]]:
         """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-        be deleted at once is deleted as soon as possible, also after a restart.
+        be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+        a retry may take for done.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 
@@ -196,8 +248,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_matters_pb2.UploadDocumentResponse, _abc.Awaitable[_matters_pb2.UploadDocumentResponse]]:
         """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
         bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-        sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-        name, whose extension says what format it has.
+        sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+        tried again under the new file name, whose extension says what format it has.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
         INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
         DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -211,6 +263,31 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_matters_pb2.GetDocumentResponse, _abc.Awaitable[_matters_pb2.GetDocumentResponse]]:
         """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def GetDocumentContent(
+        self,
+        request: _matters_pb2.GetDocumentContentRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_matters_pb2.GetDocumentContentResponse], _abc.AsyncIterator[_matters_pb2.GetDocumentContentResponse]]:
+        """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+        the bytes in pieces of at most 256 KiB.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+        NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+        """
+
+    @_abc_1.abstractmethod
+    def GetDocumentPage(
+        self,
+        request: _matters_pb2.GetDocumentPageRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.GetDocumentPageResponse, _abc.Awaitable[_matters_pb2.GetDocumentPageResponse]]:
+        """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+        so that a viewer can mark a quote on the page of a PDF.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+        NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+        FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
         """
 
     @_abc_1.abstractmethod
@@ -240,7 +317,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.WatchDocumentsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_matters_pb2.WatchDocumentsResponse], _abc.AsyncIterator[_matters_pb2.WatchDocumentsResponse]]:
-        """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+        """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+        at once where there is none.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
 

@@ -1,5 +1,6 @@
 import datetime
 
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from proviso_client.v1 import context_pb2 as _context_pb2
 from proviso_client.v1 import turns_pb2 as _turns_pb2
@@ -11,6 +12,23 @@ from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
+
+class Rating(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RATING_UNSPECIFIED: _ClassVar[Rating]
+    RATING_UP: _ClassVar[Rating]
+    RATING_DOWN: _ClassVar[Rating]
+
+class RatingReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RATING_REASON_UNSPECIFIED: _ClassVar[RatingReason]
+    RATING_REASON_INCORRECT: _ClassVar[RatingReason]
+    RATING_REASON_INCOMPLETE: _ClassVar[RatingReason]
+    RATING_REASON_WRONG_SOURCE: _ClassVar[RatingReason]
+    RATING_REASON_UNCLEAR: _ClassVar[RatingReason]
+    RATING_REASON_OFF_TOPIC: _ClassVar[RatingReason]
+    RATING_REASON_TOO_SLOW: _ClassVar[RatingReason]
+    RATING_REASON_OTHER: _ClassVar[RatingReason]
 
 class MessageRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -27,6 +45,17 @@ class ItemChange(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ITEM_CHANGE_CHANGED: _ClassVar[ItemChange]
     ITEM_CHANGE_MISSING: _ClassVar[ItemChange]
     ITEM_CHANGE_LOST: _ClassVar[ItemChange]
+RATING_UNSPECIFIED: Rating
+RATING_UP: Rating
+RATING_DOWN: Rating
+RATING_REASON_UNSPECIFIED: RatingReason
+RATING_REASON_INCORRECT: RatingReason
+RATING_REASON_INCOMPLETE: RatingReason
+RATING_REASON_WRONG_SOURCE: RatingReason
+RATING_REASON_UNCLEAR: RatingReason
+RATING_REASON_OFF_TOPIC: RatingReason
+RATING_REASON_TOO_SLOW: RatingReason
+RATING_REASON_OTHER: RatingReason
 MESSAGE_ROLE_UNSPECIFIED: MessageRole
 MESSAGE_ROLE_USER: MessageRole
 MESSAGE_ROLE_SYSTEM: MessageRole
@@ -38,8 +67,20 @@ ITEM_CHANGE_CHANGED: ItemChange
 ITEM_CHANGE_MISSING: ItemChange
 ITEM_CHANGE_LOST: ItemChange
 
+class AnswerRating(_message.Message):
+    __slots__ = ("rating", "reason", "text", "rate_time")
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    RATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    rating: Rating
+    reason: RatingReason
+    text: str
+    rate_time: _timestamp_pb2.Timestamp
+    def __init__(self, rating: _Optional[_Union[Rating, str]] = ..., reason: _Optional[_Union[RatingReason, str]] = ..., text: _Optional[str] = ..., rate_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
 class ChatMessage(_message.Message):
-    __slots__ = ("role", "content", "request_context", "create_time", "turn_id", "message_id", "turn")
+    __slots__ = ("role", "content", "request_context", "create_time", "turn_id", "message_id", "turn", "rating")
     ROLE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     REQUEST_CONTEXT_FIELD_NUMBER: _ClassVar[int]
@@ -47,6 +88,7 @@ class ChatMessage(_message.Message):
     TURN_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
     TURN_FIELD_NUMBER: _ClassVar[int]
+    RATING_FIELD_NUMBER: _ClassVar[int]
     role: MessageRole
     content: str
     request_context: _context_pb2.RequestContext
@@ -54,7 +96,8 @@ class ChatMessage(_message.Message):
     turn_id: str
     message_id: str
     turn: _turns_pb2.TurnSummary
-    def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., content: _Optional[str] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_id: _Optional[str] = ..., message_id: _Optional[str] = ..., turn: _Optional[_Union[_turns_pb2.TurnSummary, _Mapping]] = ...) -> None: ...
+    rating: AnswerRating
+    def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., content: _Optional[str] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_id: _Optional[str] = ..., message_id: _Optional[str] = ..., turn: _Optional[_Union[_turns_pb2.TurnSummary, _Mapping]] = ..., rating: _Optional[_Union[AnswerRating, _Mapping]] = ...) -> None: ...
 
 class SessionContextItem(_message.Message):
     __slots__ = ("item", "include_mode", "missing")
@@ -67,7 +110,7 @@ class SessionContextItem(_message.Message):
     def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., missing: _Optional[bool] = ...) -> None: ...
 
 class Session(_message.Message):
-    __slots__ = ("session_id", "items", "matter_context", "create_time", "update_time", "running_turn_id", "message_count", "approved_tools")
+    __slots__ = ("session_id", "items", "matter_context", "create_time", "update_time", "running_turn_id", "message_count", "approved_tools", "title", "notes")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     ITEMS_FIELD_NUMBER: _ClassVar[int]
     MATTER_CONTEXT_FIELD_NUMBER: _ClassVar[int]
@@ -76,6 +119,8 @@ class Session(_message.Message):
     RUNNING_TURN_ID_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
     APPROVED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     items: _containers.RepeatedCompositeFieldContainer[SessionContextItem]
     matter_context: _context_pb2.MatterContext
@@ -84,17 +129,39 @@ class Session(_message.Message):
     running_turn_id: str
     message_count: int
     approved_tools: _containers.RepeatedCompositeFieldContainer[_context_pb2.ContextItemRef]
-    def __init__(self, session_id: _Optional[str] = ..., items: _Optional[_Iterable[_Union[SessionContextItem, _Mapping]]] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., running_turn_id: _Optional[str] = ..., message_count: _Optional[int] = ..., approved_tools: _Optional[_Iterable[_Union[_context_pb2.ContextItemRef, _Mapping]]] = ...) -> None: ...
+    title: str
+    notes: str
+    def __init__(self, session_id: _Optional[str] = ..., items: _Optional[_Iterable[_Union[SessionContextItem, _Mapping]]] = ..., matter_context: _Optional[_Union[_context_pb2.MatterContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., running_turn_id: _Optional[str] = ..., message_count: _Optional[int] = ..., approved_tools: _Optional[_Iterable[_Union[_context_pb2.ContextItemRef, _Mapping]]] = ..., title: _Optional[str] = ..., notes: _Optional[str] = ...) -> None: ...
 
 class CreateSessionRequest(_message.Message):
-    __slots__ = ("session_id", "user_id")
+    __slots__ = ("session_id", "user_id", "request_id")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     user_id: str
-    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
+    request_id: str
+    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
 
 class CreateSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
+
+class ContinueSessionRequest(_message.Message):
+    __slots__ = ("session_id", "user_id", "new_session_id", "request_id")
+    SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    NEW_SESSION_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    session_id: str
+    user_id: str
+    new_session_id: str
+    request_id: str
+    def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., new_session_id: _Optional[str] = ..., request_id: _Optional[str] = ...) -> None: ...
+
+class ContinueSessionResponse(_message.Message):
     __slots__ = ("session",)
     SESSION_FIELD_NUMBER: _ClassVar[int]
     session: Session
@@ -125,12 +192,30 @@ class ListSessionsRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListSessionsResponse(_message.Message):
-    __slots__ = ("sessions", "next_page_token")
+    __slots__ = ("sessions", "next_page_token", "total_size")
     SESSIONS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     sessions: _containers.RepeatedCompositeFieldContainer[Session]
     next_page_token: str
-    def __init__(self, sessions: _Optional[_Iterable[_Union[Session, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    total_size: int
+    def __init__(self, sessions: _Optional[_Iterable[_Union[Session, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
+
+class UpdateSessionRequest(_message.Message):
+    __slots__ = ("session", "update_mask", "user_id")
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    update_mask: _field_mask_pb2.FieldMask
+    user_id: str
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., user_id: _Optional[str] = ...) -> None: ...
+
+class UpdateSessionResponse(_message.Message):
+    __slots__ = ("session",)
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    session: Session
+    def __init__(self, session: _Optional[_Union[Session, _Mapping]] = ...) -> None: ...
 
 class DeleteSessionRequest(_message.Message):
     __slots__ = ("session_id", "user_id")
@@ -189,12 +274,14 @@ class ListMessagesRequest(_message.Message):
     def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListMessagesResponse(_message.Message):
-    __slots__ = ("messages", "next_page_token")
+    __slots__ = ("messages", "next_page_token", "total_size")
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     messages: _containers.RepeatedCompositeFieldContainer[ChatMessage]
     next_page_token: str
-    def __init__(self, messages: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    total_size: int
+    def __init__(self, messages: _Optional[_Iterable[_Union[ChatMessage, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class PreviewRequestContextRequest(_message.Message):
     __slots__ = ("session_id", "user_id", "message", "matter_context", "image_urls", "document_context", "selected_assets")
@@ -281,3 +368,23 @@ class SuggestRemovalsResponse(_message.Message):
     suggestions: _containers.RepeatedCompositeFieldContainer[RemovalSuggestion]
     answers: int
     def __init__(self, suggestions: _Optional[_Iterable[_Union[RemovalSuggestion, _Mapping]]] = ..., answers: _Optional[int] = ...) -> None: ...
+
+class RateAnswerRequest(_message.Message):
+    __slots__ = ("turn_id", "user_id", "rating", "reason", "text")
+    TURN_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    turn_id: str
+    user_id: str
+    rating: Rating
+    reason: RatingReason
+    text: str
+    def __init__(self, turn_id: _Optional[str] = ..., user_id: _Optional[str] = ..., rating: _Optional[_Union[Rating, str]] = ..., reason: _Optional[_Union[RatingReason, str]] = ..., text: _Optional[str] = ...) -> None: ...
+
+class RateAnswerResponse(_message.Message):
+    __slots__ = ("rating",)
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    rating: AnswerRating
+    def __init__(self, rating: _Optional[_Union[AnswerRating, _Mapping]] = ...) -> None: ...

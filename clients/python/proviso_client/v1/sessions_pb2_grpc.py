@@ -40,6 +40,11 @@ class SessionServiceStub:
                 request_serializer=proviso_dot_v1_dot_sessions__pb2.CreateSessionRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_sessions__pb2.CreateSessionResponse.FromString,
                 _registered_method=True)
+        self.ContinueSession = channel.unary_unary(
+                '/proviso.v1.SessionService/ContinueSession',
+                request_serializer=proviso_dot_v1_dot_sessions__pb2.ContinueSessionRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_sessions__pb2.ContinueSessionResponse.FromString,
+                _registered_method=True)
         self.GetSession = channel.unary_unary(
                 '/proviso.v1.SessionService/GetSession',
                 request_serializer=proviso_dot_v1_dot_sessions__pb2.GetSessionRequest.SerializeToString,
@@ -49,6 +54,11 @@ class SessionServiceStub:
                 '/proviso.v1.SessionService/ListSessions',
                 request_serializer=proviso_dot_v1_dot_sessions__pb2.ListSessionsRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_sessions__pb2.ListSessionsResponse.FromString,
+                _registered_method=True)
+        self.UpdateSession = channel.unary_unary(
+                '/proviso.v1.SessionService/UpdateSession',
+                request_serializer=proviso_dot_v1_dot_sessions__pb2.UpdateSessionRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_sessions__pb2.UpdateSessionResponse.FromString,
                 _registered_method=True)
         self.DeleteSession = channel.unary_unary(
                 '/proviso.v1.SessionService/DeleteSession',
@@ -85,6 +95,11 @@ class SessionServiceStub:
                 request_serializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsResponse.FromString,
                 _registered_method=True)
+        self.RateAnswer = channel.unary_unary(
+                '/proviso.v1.SessionService/RateAnswer',
+                request_serializer=proviso_dot_v1_dot_sessions__pb2.RateAnswerRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_sessions__pb2.RateAnswerResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer:
@@ -93,7 +108,20 @@ class SessionServiceServicer:
 
     def CreateSession(self, request, context):
         """CreateSession makes a session and adds the catalog's `always` items to it.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+        ALREADY_EXISTS/REQUEST_ID_REUSED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ContinueSession(self, request, context):
+        """ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+        It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+        context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+        keep their turn_id, their turn and their rating, and get message_ids of their own.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+        ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,15 +136,26 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListSessions(self, request, context):
-        """ListSessions lists the caller's sessions, newest first.
+        """ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+        one.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def UpdateSession(self, request, context):
+        """UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+        NOT_FOUND/SESSION_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DeleteSession(self, request, context):
-        """DeleteSession deletes a session and its messages.
+        """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+        SESSION_NOT_FOUND, which a retry may take for done.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -178,6 +217,16 @@ class SessionServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RateAnswer(self, request, context):
+        """RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+        back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+        MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SessionServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -185,6 +234,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.CreateSession,
                     request_deserializer=proviso_dot_v1_dot_sessions__pb2.CreateSessionRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_sessions__pb2.CreateSessionResponse.SerializeToString,
+            ),
+            'ContinueSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.ContinueSession,
+                    request_deserializer=proviso_dot_v1_dot_sessions__pb2.ContinueSessionRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_sessions__pb2.ContinueSessionResponse.SerializeToString,
             ),
             'GetSession': grpc.unary_unary_rpc_method_handler(
                     servicer.GetSession,
@@ -195,6 +249,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListSessions,
                     request_deserializer=proviso_dot_v1_dot_sessions__pb2.ListSessionsRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_sessions__pb2.ListSessionsResponse.SerializeToString,
+            ),
+            'UpdateSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateSession,
+                    request_deserializer=proviso_dot_v1_dot_sessions__pb2.UpdateSessionRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_sessions__pb2.UpdateSessionResponse.SerializeToString,
             ),
             'DeleteSession': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteSession,
@@ -231,6 +290,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     request_deserializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsResponse.SerializeToString,
             ),
+            'RateAnswer': grpc.unary_unary_rpc_method_handler(
+                    servicer.RateAnswer,
+                    request_deserializer=proviso_dot_v1_dot_sessions__pb2.RateAnswerRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_sessions__pb2.RateAnswerResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'proviso.v1.SessionService', rpc_method_handlers)
@@ -260,6 +324,33 @@ class SessionService:
             '/proviso.v1.SessionService/CreateSession',
             proviso_dot_v1_dot_sessions__pb2.CreateSessionRequest.SerializeToString,
             proviso_dot_v1_dot_sessions__pb2.CreateSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ContinueSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.SessionService/ContinueSession',
+            proviso_dot_v1_dot_sessions__pb2.ContinueSessionRequest.SerializeToString,
+            proviso_dot_v1_dot_sessions__pb2.ContinueSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -314,6 +405,33 @@ class SessionService:
             '/proviso.v1.SessionService/ListSessions',
             proviso_dot_v1_dot_sessions__pb2.ListSessionsRequest.SerializeToString,
             proviso_dot_v1_dot_sessions__pb2.ListSessionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.SessionService/UpdateSession',
+            proviso_dot_v1_dot_sessions__pb2.UpdateSessionRequest.SerializeToString,
+            proviso_dot_v1_dot_sessions__pb2.UpdateSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -503,6 +621,33 @@ class SessionService:
             '/proviso.v1.SessionService/SuggestRemovals',
             proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsRequest.SerializeToString,
             proviso_dot_v1_dot_sessions__pb2.SuggestRemovalsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RateAnswer(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.SessionService/RateAnswer',
+            proviso_dot_v1_dot_sessions__pb2.RateAnswerRequest.SerializeToString,
+            proviso_dot_v1_dot_sessions__pb2.RateAnswerResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,18 +35,34 @@ class SessionServiceStub:
     def __new__(cls, channel: _aio.Channel) -> SessionServiceAsyncStub: ...
     CreateSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.CreateSessionRequest, _sessions_pb2.CreateSessionResponse]
     """CreateSession makes a session and adds the catalog's `always` items to it.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+    ALREADY_EXISTS/REQUEST_ID_REUSED.
+    """
+    ContinueSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ContinueSessionRequest, _sessions_pb2.ContinueSessionResponse]
+    """ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+    It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+    context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+    keep their turn_id, their turn and their rating, and get message_ids of their own.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+    ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
     """
     GetSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.GetSessionRequest, _sessions_pb2.GetSessionResponse]
     """GetSession returns a session.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     ListSessions: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListSessionsRequest, _sessions_pb2.ListSessionsResponse]
-    """ListSessions lists the caller's sessions, newest first.
+    """ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+    one.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
+    UpdateSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.UpdateSessionRequest, _sessions_pb2.UpdateSessionResponse]
+    """UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+    NOT_FOUND/SESSION_NOT_FOUND.
+    """
     DeleteSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.DeleteSessionRequest, _sessions_pb2.DeleteSessionResponse]
-    """DeleteSession deletes a session and its messages.
+    """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+    SESSION_NOT_FOUND, which a retry may take for done.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
     """
     AddContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]
@@ -80,6 +96,12 @@ class SessionServiceStub:
     given for at least three answers, and that none of these answers quoted, named or called.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
+    RateAnswer: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.RateAnswerRequest, _sessions_pb2.RateAnswerResponse]
+    """RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+    back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+    MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+    """
 
 @_typing.type_check_only
 class SessionServiceAsyncStub(SessionServiceStub):
@@ -88,18 +110,34 @@ class SessionServiceAsyncStub(SessionServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.CreateSessionRequest, _sessions_pb2.CreateSessionResponse]  # type: ignore[assignment]
     """CreateSession makes a session and adds the catalog's `always` items to it.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+    ALREADY_EXISTS/REQUEST_ID_REUSED.
+    """
+    ContinueSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ContinueSessionRequest, _sessions_pb2.ContinueSessionResponse]  # type: ignore[assignment]
+    """ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+    It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+    context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+    keep their turn_id, their turn and their rating, and get message_ids of their own.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+    ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.GetSessionRequest, _sessions_pb2.GetSessionResponse]  # type: ignore[assignment]
     """GetSession returns a session.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     ListSessions: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListSessionsRequest, _sessions_pb2.ListSessionsResponse]  # type: ignore[assignment]
-    """ListSessions lists the caller's sessions, newest first.
+    """ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+    one.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
+    UpdateSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.UpdateSessionRequest, _sessions_pb2.UpdateSessionResponse]  # type: ignore[assignment]
+    """UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+    NOT_FOUND/SESSION_NOT_FOUND.
+    """
     DeleteSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.DeleteSessionRequest, _sessions_pb2.DeleteSessionResponse]  # type: ignore[assignment]
-    """DeleteSession deletes a session and its messages.
+    """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+    SESSION_NOT_FOUND, which a retry may take for done.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
     """
     AddContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]  # type: ignore[assignment]
@@ -133,6 +171,12 @@ class SessionServiceAsyncStub(SessionServiceStub):
     given for at least three answers, and that none of these answers quoted, named or called.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
+    RateAnswer: _aio.UnaryUnaryMultiCallable[_sessions_pb2.RateAnswerRequest, _sessions_pb2.RateAnswerResponse]  # type: ignore[assignment]
+    """RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+    back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+    MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+    """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
     """SessionService keeps conversations: their context items and their messages."""
@@ -144,7 +188,22 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.CreateSessionResponse, _abc.Awaitable[_sessions_pb2.CreateSessionResponse]]:
         """CreateSession makes a session and adds the catalog's `always` items to it.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+        ALREADY_EXISTS/REQUEST_ID_REUSED.
+        """
+
+    @_abc_1.abstractmethod
+    def ContinueSession(
+        self,
+        request: _sessions_pb2.ContinueSessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sessions_pb2.ContinueSessionResponse, _abc.Awaitable[_sessions_pb2.ContinueSessionResponse]]:
+        """ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+        It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+        context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+        keep their turn_id, their turn and their rating, and get message_ids of their own.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+        ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
         """
 
     @_abc_1.abstractmethod
@@ -163,8 +222,20 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.ListSessionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.ListSessionsResponse, _abc.Awaitable[_sessions_pb2.ListSessionsResponse]]:
-        """ListSessions lists the caller's sessions, newest first.
+        """ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+        one.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateSession(
+        self,
+        request: _sessions_pb2.UpdateSessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sessions_pb2.UpdateSessionResponse, _abc.Awaitable[_sessions_pb2.UpdateSessionResponse]]:
+        """UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+        NOT_FOUND/SESSION_NOT_FOUND.
         """
 
     @_abc_1.abstractmethod
@@ -173,7 +244,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.DeleteSessionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.DeleteSessionResponse, _abc.Awaitable[_sessions_pb2.DeleteSessionResponse]]:
-        """DeleteSession deletes a session and its messages.
+        """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+        SESSION_NOT_FOUND, which a retry may take for done.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
         """
 
@@ -242,6 +314,18 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         """SuggestRemovals names items of a session that its answers have never used: references and tools that the model was
         given for at least three answers, and that none of these answers quoted, named or called.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def RateAnswer(
+        self,
+        request: _sessions_pb2.RateAnswerRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_sessions_pb2.RateAnswerResponse, _abc.Awaitable[_sessions_pb2.RateAnswerResponse]]:
+        """RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+        back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+        MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
         """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -1,6 +1,8 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from proviso_client.v1 import errors_pb2 as _errors_pb2
+from proviso_client.v1 import matters_pb2 as _matters_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -15,19 +17,59 @@ class IqlComparison(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     IQL_COMPARISON_UNSPECIFIED: _ClassVar[IqlComparison]
     IQL_COMPARISON_CONTRACT: _ClassVar[IqlComparison]
     IQL_COMPARISON_VENDOR: _ClassVar[IqlComparison]
+
+class IqlNodeType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    IQL_NODE_TYPE_UNSPECIFIED: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_STATEMENT: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_TEMPLATE: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_NOT: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_AND: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_OR: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_AVERAGE: _ClassVar[IqlNodeType]
+    IQL_NODE_TYPE_COMPARISON: _ClassVar[IqlNodeType]
+
+class IqlComparator(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    IQL_COMPARATOR_UNSPECIFIED: _ClassVar[IqlComparator]
+    IQL_COMPARATOR_GREATER: _ClassVar[IqlComparator]
+    IQL_COMPARATOR_LESS: _ClassVar[IqlComparator]
+
+class SearchEmptyReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SEARCH_EMPTY_REASON_UNSPECIFIED: _ClassVar[SearchEmptyReason]
+    SEARCH_EMPTY_REASON_NOTHING_SEARCHED: _ClassVar[SearchEmptyReason]
+    SEARCH_EMPTY_REASON_NO_MATCH: _ClassVar[SearchEmptyReason]
+    SEARCH_EMPTY_REASON_BELOW_MIN_SCORE: _ClassVar[SearchEmptyReason]
 IQL_COMPARISON_UNSPECIFIED: IqlComparison
 IQL_COMPARISON_CONTRACT: IqlComparison
 IQL_COMPARISON_VENDOR: IqlComparison
+IQL_NODE_TYPE_UNSPECIFIED: IqlNodeType
+IQL_NODE_TYPE_STATEMENT: IqlNodeType
+IQL_NODE_TYPE_TEMPLATE: IqlNodeType
+IQL_NODE_TYPE_NOT: IqlNodeType
+IQL_NODE_TYPE_AND: IqlNodeType
+IQL_NODE_TYPE_OR: IqlNodeType
+IQL_NODE_TYPE_AVERAGE: IqlNodeType
+IQL_NODE_TYPE_COMPARISON: IqlNodeType
+IQL_COMPARATOR_UNSPECIFIED: IqlComparator
+IQL_COMPARATOR_GREATER: IqlComparator
+IQL_COMPARATOR_LESS: IqlComparator
+SEARCH_EMPTY_REASON_UNSPECIFIED: SearchEmptyReason
+SEARCH_EMPTY_REASON_NOTHING_SEARCHED: SearchEmptyReason
+SEARCH_EMPTY_REASON_NO_MATCH: SearchEmptyReason
+SEARCH_EMPTY_REASON_BELOW_MIN_SCORE: SearchEmptyReason
 
 class ExecuteIqlRequest(_message.Message):
-    __slots__ = ("matter_id", "query", "document_ids", "model", "min_score", "comparison", "max_matches", "explain")
+    __slots__ = ("matter_id", "query", "document_ids", "model", "min_score", "comparison", "page_size", "page_token", "explain")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
     COMPARISON_FIELD_NUMBER: _ClassVar[int]
-    MAX_MATCHES_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     EXPLAIN_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     query: str
@@ -35,9 +77,10 @@ class ExecuteIqlRequest(_message.Message):
     model: str
     min_score: float
     comparison: IqlComparison
-    max_matches: int
+    page_size: int
+    page_token: str
     explain: bool
-    def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., model: _Optional[str] = ..., min_score: _Optional[float] = ..., comparison: _Optional[_Union[IqlComparison, str]] = ..., max_matches: _Optional[int] = ..., explain: _Optional[bool] = ...) -> None: ...
+    def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., model: _Optional[str] = ..., min_score: _Optional[float] = ..., comparison: _Optional[_Union[IqlComparison, str]] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., explain: _Optional[bool] = ...) -> None: ...
 
 class IqlStatementScore(_message.Message):
     __slots__ = ("statement", "score")
@@ -47,26 +90,46 @@ class IqlStatementScore(_message.Message):
     score: float
     def __init__(self, statement: _Optional[str] = ..., score: _Optional[float] = ...) -> None: ...
 
+class IqlNode(_message.Message):
+    __slots__ = ("type", "start", "end", "score", "operands", "comparators", "statement", "template", "arguments")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    OPERANDS_FIELD_NUMBER: _ClassVar[int]
+    COMPARATORS_FIELD_NUMBER: _ClassVar[int]
+    STATEMENT_FIELD_NUMBER: _ClassVar[int]
+    TEMPLATE_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    type: IqlNodeType
+    start: int
+    end: int
+    score: float
+    operands: _containers.RepeatedCompositeFieldContainer[IqlNode]
+    comparators: _containers.RepeatedScalarFieldContainer[IqlComparator]
+    statement: str
+    template: str
+    arguments: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, type: _Optional[_Union[IqlNodeType, str]] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., score: _Optional[float] = ..., operands: _Optional[_Iterable[_Union[IqlNode, _Mapping]]] = ..., comparators: _Optional[_Iterable[_Union[IqlComparator, str]]] = ..., statement: _Optional[str] = ..., template: _Optional[str] = ..., arguments: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class IqlMatch(_message.Message):
-    __slots__ = ("text", "start_index", "end_index", "score", "citation", "statement_scores", "node_scores")
+    __slots__ = ("text", "start_index", "end_index", "score", "citation", "explanation")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     START_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_INDEX_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
-    STATEMENT_SCORES_FIELD_NUMBER: _ClassVar[int]
-    NODE_SCORES_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     text: str
     start_index: int
     end_index: int
     score: float
     citation: SearchCitation
-    statement_scores: _containers.RepeatedCompositeFieldContainer[IqlStatementScore]
-    node_scores: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., node_scores: _Optional[_Iterable[float]] = ...) -> None: ...
+    explanation: IqlNode
+    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., explanation: _Optional[_Union[IqlNode, _Mapping]] = ...) -> None: ...
 
 class IqlDocumentResult(_message.Message):
-    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores", "node_scores")
+    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores", "explanation", "failure_cause", "next_page_token")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -75,7 +138,9 @@ class IqlDocumentResult(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     STATEMENT_SCORES_FIELD_NUMBER: _ClassVar[int]
-    NODE_SCORES_FIELD_NUMBER: _ClassVar[int]
+    EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     filename: str
     score: float
@@ -84,11 +149,13 @@ class IqlDocumentResult(_message.Message):
     error: str
     truncated: bool
     statement_scores: _containers.RepeatedCompositeFieldContainer[IqlStatementScore]
-    node_scores: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., node_scores: _Optional[_Iterable[float]] = ...) -> None: ...
+    explanation: IqlNode
+    failure_cause: _errors_pb2.FailureCause
+    next_page_token: str
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., explanation: _Optional[_Union[IqlNode, _Mapping]] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ExecuteIqlResponse(_message.Message):
-    __slots__ = ("query", "document_results", "total_matches", "average_score", "model", "warnings", "document_count", "truncated")
+    __slots__ = ("query", "document_results", "total_matches", "average_score", "model", "warnings", "document_count", "truncated", "next_page_token")
     QUERY_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_RESULTS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_MATCHES_FIELD_NUMBER: _ClassVar[int]
@@ -97,6 +164,7 @@ class ExecuteIqlResponse(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     query: str
     document_results: _containers.RepeatedCompositeFieldContainer[IqlDocumentResult]
     total_matches: int
@@ -105,7 +173,8 @@ class ExecuteIqlResponse(_message.Message):
     warnings: _containers.RepeatedScalarFieldContainer[str]
     document_count: int
     truncated: bool
-    def __init__(self, query: _Optional[str] = ..., document_results: _Optional[_Iterable[_Union[IqlDocumentResult, _Mapping]]] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ..., model: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., document_count: _Optional[int] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, query: _Optional[str] = ..., document_results: _Optional[_Iterable[_Union[IqlDocumentResult, _Mapping]]] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ..., model: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ..., document_count: _Optional[int] = ..., truncated: _Optional[bool] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class StreamIqlRequest(_message.Message):
     __slots__ = ("query",)
@@ -138,8 +207,12 @@ class IqlTotals(_message.Message):
     def __init__(self, documents_done: _Optional[int] = ..., document_count: _Optional[int] = ..., total_matches: _Optional[int] = ..., average_score: _Optional[float] = ...) -> None: ...
 
 class ListIqlTemplatesRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class IqlTemplate(_message.Message):
     __slots__ = ("name", "arguments", "statement", "meaning")
@@ -154,10 +227,14 @@ class IqlTemplate(_message.Message):
     def __init__(self, name: _Optional[str] = ..., arguments: _Optional[_Iterable[str]] = ..., statement: _Optional[str] = ..., meaning: _Optional[str] = ...) -> None: ...
 
 class ListIqlTemplatesResponse(_message.Message):
-    __slots__ = ("templates",)
+    __slots__ = ("templates", "next_page_token", "total_size")
     TEMPLATES_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     templates: _containers.RepeatedCompositeFieldContainer[IqlTemplate]
-    def __init__(self, templates: _Optional[_Iterable[_Union[IqlTemplate, _Mapping]]] = ...) -> None: ...
+    next_page_token: str
+    total_size: int
+    def __init__(self, templates: _Optional[_Iterable[_Union[IqlTemplate, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class ParseIqlRequest(_message.Message):
     __slots__ = ("query", "matter_id")
@@ -181,6 +258,14 @@ class IqlError(_message.Message):
     edits: _containers.RepeatedCompositeFieldContainer[IqlEdit]
     def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ..., message: _Optional[str] = ..., suggestions: _Optional[_Iterable[str]] = ..., edits: _Optional[_Iterable[_Union[IqlEdit, _Mapping]]] = ...) -> None: ...
 
+class IqlFaults(_message.Message):
+    __slots__ = ("errors", "truncated")
+    ERRORS_FIELD_NUMBER: _ClassVar[int]
+    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    errors: _containers.RepeatedCompositeFieldContainer[IqlError]
+    truncated: bool
+    def __init__(self, errors: _Optional[_Iterable[_Union[IqlError, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+
 class IqlEdit(_message.Message):
     __slots__ = ("suggestion", "label", "start", "end", "text")
     SUGGESTION_FIELD_NUMBER: _ClassVar[int]
@@ -196,18 +281,18 @@ class IqlEdit(_message.Message):
     def __init__(self, suggestion: _Optional[int] = ..., label: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., text: _Optional[str] = ...) -> None: ...
 
 class ParseIqlResponse(_message.Message):
-    __slots__ = ("tree_json", "canonical", "statements", "estimated_model_calls", "errors")
-    TREE_JSON_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("tree", "canonical", "statements", "estimated_model_calls", "errors")
+    TREE_FIELD_NUMBER: _ClassVar[int]
     CANONICAL_FIELD_NUMBER: _ClassVar[int]
     STATEMENTS_FIELD_NUMBER: _ClassVar[int]
     ESTIMATED_MODEL_CALLS_FIELD_NUMBER: _ClassVar[int]
     ERRORS_FIELD_NUMBER: _ClassVar[int]
-    tree_json: str
+    tree: IqlNode
     canonical: str
     statements: _containers.RepeatedScalarFieldContainer[str]
     estimated_model_calls: int
     errors: _containers.RepeatedCompositeFieldContainer[IqlError]
-    def __init__(self, tree_json: _Optional[str] = ..., canonical: _Optional[str] = ..., statements: _Optional[_Iterable[str]] = ..., estimated_model_calls: _Optional[int] = ..., errors: _Optional[_Iterable[_Union[IqlError, _Mapping]]] = ...) -> None: ...
+    def __init__(self, tree: _Optional[_Union[IqlNode, _Mapping]] = ..., canonical: _Optional[str] = ..., statements: _Optional[_Iterable[str]] = ..., estimated_model_calls: _Optional[int] = ..., errors: _Optional[_Iterable[_Union[IqlError, _Mapping]]] = ...) -> None: ...
 
 class SearchCitation(_message.Message):
     __slots__ = ("page", "section_path", "heading", "label", "permalink", "start", "end")
@@ -228,30 +313,32 @@ class SearchCitation(_message.Message):
     def __init__(self, page: _Optional[int] = ..., section_path: _Optional[_Iterable[str]] = ..., heading: _Optional[str] = ..., label: _Optional[str] = ..., permalink: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class SearchRequest(_message.Message):
-    __slots__ = ("matter_id", "query", "max_results", "threshold", "semantic_weight", "include_context", "document_ids")
+    __slots__ = ("matter_id", "query", "page_size", "min_score", "semantic_weight", "include_context", "document_ids", "page_token")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
-    MAX_RESULTS_FIELD_NUMBER: _ClassVar[int]
-    THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
     SEMANTIC_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_CONTEXT_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     query: str
-    max_results: int
-    threshold: float
+    page_size: int
+    min_score: float
     semantic_weight: float
     include_context: bool
     document_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., max_results: _Optional[int] = ..., threshold: _Optional[float] = ..., semantic_weight: _Optional[float] = ..., include_context: _Optional[bool] = ..., document_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    page_token: str
+    def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., page_size: _Optional[int] = ..., min_score: _Optional[float] = ..., semantic_weight: _Optional[float] = ..., include_context: _Optional[bool] = ..., document_ids: _Optional[_Iterable[str]] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class SearchResult(_message.Message):
-    __slots__ = ("document_id", "chunk_id", "filename", "chunk_text", "similarity", "rerank_score", "citation", "context_before", "context_after", "score", "lexical_match", "snippet")
+    __slots__ = ("document_id", "chunk_id", "filename", "chunk_text", "semantic_score", "rerank_score", "citation", "context_before", "context_after", "score", "lexical_match", "snippet")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     CHUNK_TEXT_FIELD_NUMBER: _ClassVar[int]
-    SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    SEMANTIC_SCORE_FIELD_NUMBER: _ClassVar[int]
     RERANK_SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_BEFORE_FIELD_NUMBER: _ClassVar[int]
@@ -263,7 +350,7 @@ class SearchResult(_message.Message):
     chunk_id: str
     filename: str
     chunk_text: str
-    similarity: float
+    semantic_score: float
     rerank_score: float
     citation: SearchCitation
     context_before: str
@@ -271,7 +358,7 @@ class SearchResult(_message.Message):
     score: float
     lexical_match: bool
     snippet: SearchSnippet
-    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., chunk_text: _Optional[str] = ..., similarity: _Optional[float] = ..., rerank_score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., context_before: _Optional[str] = ..., context_after: _Optional[str] = ..., score: _Optional[float] = ..., lexical_match: _Optional[bool] = ..., snippet: _Optional[_Union[SearchSnippet, _Mapping]] = ...) -> None: ...
+    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., chunk_text: _Optional[str] = ..., semantic_score: _Optional[float] = ..., rerank_score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., context_before: _Optional[str] = ..., context_after: _Optional[str] = ..., score: _Optional[float] = ..., lexical_match: _Optional[bool] = ..., snippet: _Optional[_Union[SearchSnippet, _Mapping]] = ...) -> None: ...
 
 class SearchSnippet(_message.Message):
     __slots__ = ("text", "start", "highlights")
@@ -292,9 +379,9 @@ class SnippetHighlight(_message.Message):
     def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
-    __slots__ = ("results", "total_found", "query", "matter_id", "reranked", "documents_available", "documents_processing", "truncated", "documents_matching")
+    __slots__ = ("results", "total_size", "query", "matter_id", "reranked", "documents_available", "documents_processing", "truncated", "documents_matching", "document_errors", "documents_not_searched", "next_page_token", "total_size_exact", "empty_reason", "best_semantic_score")
     RESULTS_FIELD_NUMBER: _ClassVar[int]
-    TOTAL_FOUND_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     RERANKED_FIELD_NUMBER: _ClassVar[int]
@@ -302,8 +389,14 @@ class SearchResponse(_message.Message):
     DOCUMENTS_PROCESSING_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     DOCUMENTS_MATCHING_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_NOT_SEARCHED_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_EXACT_FIELD_NUMBER: _ClassVar[int]
+    EMPTY_REASON_FIELD_NUMBER: _ClassVar[int]
+    BEST_SEMANTIC_SCORE_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[SearchResult]
-    total_found: int
+    total_size: int
     query: str
     matter_id: str
     reranked: bool
@@ -311,7 +404,13 @@ class SearchResponse(_message.Message):
     documents_processing: _containers.RepeatedScalarFieldContainer[str]
     truncated: bool
     documents_matching: _containers.RepeatedCompositeFieldContainer[DocumentHits]
-    def __init__(self, results: _Optional[_Iterable[_Union[SearchResult, _Mapping]]] = ..., total_found: _Optional[int] = ..., query: _Optional[str] = ..., matter_id: _Optional[str] = ..., reranked: _Optional[bool] = ..., documents_available: _Optional[_Iterable[str]] = ..., documents_processing: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., documents_matching: _Optional[_Iterable[_Union[DocumentHits, _Mapping]]] = ...) -> None: ...
+    document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
+    documents_not_searched: int
+    next_page_token: str
+    total_size_exact: bool
+    empty_reason: SearchEmptyReason
+    best_semantic_score: float
+    def __init__(self, results: _Optional[_Iterable[_Union[SearchResult, _Mapping]]] = ..., total_size: _Optional[int] = ..., query: _Optional[str] = ..., matter_id: _Optional[str] = ..., reranked: _Optional[bool] = ..., documents_available: _Optional[_Iterable[str]] = ..., documents_processing: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., documents_matching: _Optional[_Iterable[_Union[DocumentHits, _Mapping]]] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., documents_not_searched: _Optional[int] = ..., next_page_token: _Optional[str] = ..., total_size_exact: _Optional[bool] = ..., empty_reason: _Optional[_Union[SearchEmptyReason, str]] = ..., best_semantic_score: _Optional[float] = ...) -> None: ...
 
 class DocumentHits(_message.Message):
     __slots__ = ("document_id", "filename", "passages")
@@ -324,36 +423,38 @@ class DocumentHits(_message.Message):
     def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., passages: _Optional[int] = ...) -> None: ...
 
 class DocumentError(_message.Message):
-    __slots__ = ("document_id", "filename", "error")
+    __slots__ = ("document_id", "filename", "error", "failure_cause")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     filename: str
     error: str
-    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., error: _Optional[str] = ...) -> None: ...
+    failure_cause: _errors_pb2.FailureCause
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., error: _Optional[str] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
 
 class ExtractRequest(_message.Message):
-    __slots__ = ("matter_id", "question", "document_ids", "min_confidence", "max_alternatives")
+    __slots__ = ("matter_id", "question", "document_ids", "min_score", "max_alternatives")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
-    MIN_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
     MAX_ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     question: str
     document_ids: _containers.RepeatedScalarFieldContainer[str]
-    min_confidence: float
+    min_score: float
     max_alternatives: int
-    def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_confidence: _Optional[float] = ..., max_alternatives: _Optional[int] = ...) -> None: ...
+    def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_score: _Optional[float] = ..., max_alternatives: _Optional[int] = ...) -> None: ...
 
 class ExtractCitation(_message.Message):
-    __slots__ = ("document_id", "chunk_id", "filename", "text_excerpt", "relevance_score", "answer_start", "answer_end", "citation")
+    __slots__ = ("document_id", "chunk_id", "filename", "text_excerpt", "passage_score", "answer_start", "answer_end", "citation")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     TEXT_EXCERPT_FIELD_NUMBER: _ClassVar[int]
-    RELEVANCE_SCORE_FIELD_NUMBER: _ClassVar[int]
+    PASSAGE_SCORE_FIELD_NUMBER: _ClassVar[int]
     ANSWER_START_FIELD_NUMBER: _ClassVar[int]
     ANSWER_END_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
@@ -361,26 +462,26 @@ class ExtractCitation(_message.Message):
     chunk_id: str
     filename: str
     text_excerpt: str
-    relevance_score: float
+    passage_score: float
     answer_start: int
     answer_end: int
     citation: SearchCitation
-    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., text_excerpt: _Optional[str] = ..., relevance_score: _Optional[float] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
+    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., text_excerpt: _Optional[str] = ..., passage_score: _Optional[float] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
 
 class ExtractAlternative(_message.Message):
-    __slots__ = ("answer", "confidence", "citation")
+    __slots__ = ("answer", "score", "citation")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
-    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
     answer: str
-    confidence: float
+    score: float
     citation: ExtractCitation
-    def __init__(self, answer: _Optional[str] = ..., confidence: _Optional[float] = ..., citation: _Optional[_Union[ExtractCitation, _Mapping]] = ...) -> None: ...
+    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[ExtractCitation, _Mapping]] = ...) -> None: ...
 
 class ExtractResponse(_message.Message):
-    __slots__ = ("answer", "confidence", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated")
+    __slots__ = ("answer", "score", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
-    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     FOUND_FIELD_NUMBER: _ClassVar[int]
@@ -389,7 +490,7 @@ class ExtractResponse(_message.Message):
     DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     answer: str
-    confidence: float
+    score: float
     citations: _containers.RepeatedCompositeFieldContainer[ExtractCitation]
     question: str
     found: bool
@@ -397,26 +498,28 @@ class ExtractResponse(_message.Message):
     model: str
     document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
     truncated: bool
-    def __init__(self, answer: _Optional[str] = ..., confidence: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...
 
 class ClassifyRequest(_message.Message):
-    __slots__ = ("matter_id", "clause_types", "document_ids", "min_confidence", "max_clauses")
+    __slots__ = ("matter_id", "clause_types", "document_ids", "min_score", "page_size", "page_token")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     CLAUSE_TYPES_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
-    MIN_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
-    MAX_CLAUSES_FIELD_NUMBER: _ClassVar[int]
+    MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     clause_types: _containers.RepeatedScalarFieldContainer[str]
     document_ids: _containers.RepeatedScalarFieldContainer[str]
-    min_confidence: float
-    max_clauses: int
-    def __init__(self, matter_id: _Optional[str] = ..., clause_types: _Optional[_Iterable[str]] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_confidence: _Optional[float] = ..., max_clauses: _Optional[int] = ...) -> None: ...
+    min_score: float
+    page_size: int
+    page_token: str
+    def __init__(self, matter_id: _Optional[str] = ..., clause_types: _Optional[_Iterable[str]] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_score: _Optional[float] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ClassifiedClause(_message.Message):
-    __slots__ = ("clause_type", "confidence", "text_excerpt", "document_id", "filename", "start", "end", "chunk_id", "citation")
+    __slots__ = ("clause_type", "score", "text_excerpt", "document_id", "filename", "start", "end", "chunk_id", "citation")
     CLAUSE_TYPE_FIELD_NUMBER: _ClassVar[int]
-    CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
     TEXT_EXCERPT_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
@@ -425,7 +528,7 @@ class ClassifiedClause(_message.Message):
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
     clause_type: str
-    confidence: float
+    score: float
     text_excerpt: str
     document_id: str
     filename: str
@@ -433,25 +536,27 @@ class ClassifiedClause(_message.Message):
     end: int
     chunk_id: str
     citation: SearchCitation
-    def __init__(self, clause_type: _Optional[str] = ..., confidence: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., chunk_id: _Optional[str] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
+    def __init__(self, clause_type: _Optional[str] = ..., score: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., chunk_id: _Optional[str] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
 
 class ClassifyResponse(_message.Message):
-    __slots__ = ("clauses", "total_found", "clause_types_searched", "truncated", "document_errors", "model", "counts")
+    __slots__ = ("clauses", "total_size", "clause_types_searched", "truncated", "document_errors", "model", "counts", "next_page_token")
     CLAUSES_FIELD_NUMBER: _ClassVar[int]
-    TOTAL_FOUND_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     CLAUSE_TYPES_SEARCHED_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     clauses: _containers.RepeatedCompositeFieldContainer[ClassifiedClause]
-    total_found: int
+    total_size: int
     clause_types_searched: _containers.RepeatedScalarFieldContainer[str]
     truncated: bool
     document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
     model: str
     counts: _containers.RepeatedCompositeFieldContainer[ClauseTypeCount]
-    def __init__(self, clauses: _Optional[_Iterable[_Union[ClassifiedClause, _Mapping]]] = ..., total_found: _Optional[int] = ..., clause_types_searched: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., model: _Optional[str] = ..., counts: _Optional[_Iterable[_Union[ClauseTypeCount, _Mapping]]] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, clauses: _Optional[_Iterable[_Union[ClassifiedClause, _Mapping]]] = ..., total_size: _Optional[int] = ..., clause_types_searched: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., model: _Optional[str] = ..., counts: _Optional[_Iterable[_Union[ClauseTypeCount, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ClauseTypeCount(_message.Message):
     __slots__ = ("clause_type", "clauses", "documents")
@@ -464,26 +569,30 @@ class ClauseTypeCount(_message.Message):
     def __init__(self, clause_type: _Optional[str] = ..., clauses: _Optional[int] = ..., documents: _Optional[int] = ...) -> None: ...
 
 class ListMatterDocumentsRequest(_message.Message):
-    __slots__ = ("matter_id",)
+    __slots__ = ("matter_id", "page_size", "page_token")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
-    def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
+    page_size: int
+    page_token: str
+    def __init__(self, matter_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class MatterDocument(_message.Message):
-    __slots__ = ("document_id", "filename", "file_type", "file_size", "processing_status", "uploaded_at")
+    __slots__ = ("document_id", "filename", "file_type", "size_bytes", "status", "upload_time")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     FILE_TYPE_FIELD_NUMBER: _ClassVar[int]
-    FILE_SIZE_FIELD_NUMBER: _ClassVar[int]
-    PROCESSING_STATUS_FIELD_NUMBER: _ClassVar[int]
-    UPLOADED_AT_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    UPLOAD_TIME_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     filename: str
     file_type: str
-    file_size: int
-    processing_status: str
-    uploaded_at: _timestamp_pb2.Timestamp
-    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., file_type: _Optional[str] = ..., file_size: _Optional[int] = ..., processing_status: _Optional[str] = ..., uploaded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    size_bytes: int
+    status: _matters_pb2.DocumentStatus
+    upload_time: _timestamp_pb2.Timestamp
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., file_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., status: _Optional[_Union[_matters_pb2.DocumentStatus, str]] = ..., upload_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class DocumentSummary(_message.Message):
     __slots__ = ("ready_for_search", "still_processing", "failed")
@@ -496,36 +605,36 @@ class DocumentSummary(_message.Message):
     def __init__(self, ready_for_search: _Optional[int] = ..., still_processing: _Optional[int] = ..., failed: _Optional[int] = ...) -> None: ...
 
 class ListMatterDocumentsResponse(_message.Message):
-    __slots__ = ("documents", "total_count", "matter_id", "summary", "truncated")
+    __slots__ = ("documents", "total_size", "matter_id", "summary", "next_page_token")
     DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
-    TOTAL_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
-    TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     documents: _containers.RepeatedCompositeFieldContainer[MatterDocument]
-    total_count: int
+    total_size: int
     matter_id: str
     summary: DocumentSummary
-    truncated: bool
-    def __init__(self, documents: _Optional[_Iterable[_Union[MatterDocument, _Mapping]]] = ..., total_count: _Optional[int] = ..., matter_id: _Optional[str] = ..., summary: _Optional[_Union[DocumentSummary, _Mapping]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    next_page_token: str
+    def __init__(self, documents: _Optional[_Iterable[_Union[MatterDocument, _Mapping]]] = ..., total_size: _Optional[int] = ..., matter_id: _Optional[str] = ..., summary: _Optional[_Union[DocumentSummary, _Mapping]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class GetDocumentTextRequest(_message.Message):
-    __slots__ = ("matter_id", "document_id", "filename", "max_length", "start", "page", "heading")
+    __slots__ = ("matter_id", "document_id", "filename", "start", "page", "heading", "max_chars")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
-    MAX_LENGTH_FIELD_NUMBER: _ClassVar[int]
     START_FIELD_NUMBER: _ClassVar[int]
     PAGE_FIELD_NUMBER: _ClassVar[int]
     HEADING_FIELD_NUMBER: _ClassVar[int]
+    MAX_CHARS_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     document_id: str
     filename: str
-    max_length: int
     start: int
     page: int
     heading: str
-    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., max_length: _Optional[int] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ...) -> None: ...
+    max_chars: int
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ..., max_chars: _Optional[int] = ...) -> None: ...
 
 class GetDocumentTextResponse(_message.Message):
     __slots__ = ("text", "filename", "document_id", "file_type", "character_count", "truncated", "start", "page", "section_path", "next_start")
@@ -552,17 +661,25 @@ class GetDocumentTextResponse(_message.Message):
     def __init__(self, text: _Optional[str] = ..., filename: _Optional[str] = ..., document_id: _Optional[str] = ..., file_type: _Optional[str] = ..., character_count: _Optional[int] = ..., truncated: _Optional[bool] = ..., start: _Optional[int] = ..., page: _Optional[int] = ..., section_path: _Optional[_Iterable[str]] = ..., next_start: _Optional[int] = ...) -> None: ...
 
 class RetrieveDocumentationRequest(_message.Message):
-    __slots__ = ("query", "max_results")
+    __slots__ = ("query", "page_size", "page_token")
     QUERY_FIELD_NUMBER: _ClassVar[int]
-    MAX_RESULTS_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     query: str
-    max_results: int
-    def __init__(self, query: _Optional[str] = ..., max_results: _Optional[int] = ...) -> None: ...
+    page_size: int
+    page_token: str
+    def __init__(self, query: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class RetrieveDocumentationResponse(_message.Message):
-    __slots__ = ("results", "output")
+    __slots__ = ("results", "output", "next_page_token", "total_size", "total_size_exact")
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_EXACT_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[SearchResult]
     output: str
-    def __init__(self, results: _Optional[_Iterable[_Union[SearchResult, _Mapping]]] = ..., output: _Optional[str] = ...) -> None: ...
+    next_page_token: str
+    total_size: int
+    total_size_exact: bool
+    def __init__(self, results: _Optional[_Iterable[_Union[SearchResult, _Mapping]]] = ..., output: _Optional[str] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ..., total_size_exact: _Optional[bool] = ...) -> None: ...

@@ -93,7 +93,8 @@ class ToolServiceServicer:
 
     def ExecuteIql(self, request, context):
         """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-        the others have their results.
+        the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+        first cost no model calls.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
         FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -128,7 +129,8 @@ class ToolServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Search(self, request, context):
-        """Search finds the passages of a matter that are closest to a query, by meaning and by words.
+        """Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+        be searched are named.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
         UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
@@ -169,7 +171,8 @@ class ToolServiceServicer:
     def GetDocumentText(self, request, context):
         """GetDocumentText returns a document's text, whole or in part.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-        FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+        NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+        FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

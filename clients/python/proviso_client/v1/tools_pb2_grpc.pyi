@@ -35,7 +35,8 @@ class ToolServiceStub:
     def __new__(cls, channel: _aio.Channel) -> ToolServiceAsyncStub: ...
     ExecuteIql: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ExecuteIqlRequest, _tools_pb2.ExecuteIqlResponse]
     """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-    the others have their results.
+    the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+    first cost no model calls.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
     FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -53,7 +54,8 @@ class ToolServiceStub:
     ListIqlTemplates: _grpc.UnaryUnaryMultiCallable[_tools_pb2.ListIqlTemplatesRequest, _tools_pb2.ListIqlTemplatesResponse]
     """ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds."""
     Search: _grpc.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]
-    """Search finds the passages of a matter that are closest to a query, by meaning and by words.
+    """Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+    be searched are named.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
     UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
@@ -78,7 +80,8 @@ class ToolServiceStub:
     GetDocumentText: _grpc.UnaryUnaryMultiCallable[_tools_pb2.GetDocumentTextRequest, _tools_pb2.GetDocumentTextResponse]
     """GetDocumentText returns a document's text, whole or in part.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-    FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+    NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+    FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
     """
     RetrieveDocumentation: _grpc.UnaryUnaryMultiCallable[_tools_pb2.RetrieveDocumentationRequest, _tools_pb2.RetrieveDocumentationResponse]
     """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
@@ -94,7 +97,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     ExecuteIql: _aio.UnaryUnaryMultiCallable[_tools_pb2.ExecuteIqlRequest, _tools_pb2.ExecuteIqlResponse]  # type: ignore[assignment]
     """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-    the others have their results.
+    the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+    first cost no model calls.
     Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
     FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -112,7 +116,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     ListIqlTemplates: _aio.UnaryUnaryMultiCallable[_tools_pb2.ListIqlTemplatesRequest, _tools_pb2.ListIqlTemplatesResponse]  # type: ignore[assignment]
     """ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds."""
     Search: _aio.UnaryUnaryMultiCallable[_tools_pb2.SearchRequest, _tools_pb2.SearchResponse]  # type: ignore[assignment]
-    """Search finds the passages of a matter that are closest to a query, by meaning and by words.
+    """Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+    be searched are named.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
     UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
     """
@@ -137,7 +142,8 @@ class ToolServiceAsyncStub(ToolServiceStub):
     GetDocumentText: _aio.UnaryUnaryMultiCallable[_tools_pb2.GetDocumentTextRequest, _tools_pb2.GetDocumentTextResponse]  # type: ignore[assignment]
     """GetDocumentText returns a document's text, whole or in part.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-    FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+    NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+    FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
     """
     RetrieveDocumentation: _aio.UnaryUnaryMultiCallable[_tools_pb2.RetrieveDocumentationRequest, _tools_pb2.RetrieveDocumentationResponse]  # type: ignore[assignment]
     """RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
@@ -156,7 +162,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.ExecuteIqlResponse, _abc.Awaitable[_tools_pb2.ExecuteIqlResponse]]:
         """ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-        the others have their results.
+        the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+        first cost no model calls.
         Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
         FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -198,7 +205,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _tools_pb2.SearchRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_tools_pb2.SearchResponse, _abc.Awaitable[_tools_pb2.SearchResponse]]:
-        """Search finds the passages of a matter that are closest to a query, by meaning and by words.
+        """Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+        be searched are named.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
         UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
         """
@@ -247,7 +255,8 @@ class ToolServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_tools_pb2.GetDocumentTextResponse, _abc.Awaitable[_tools_pb2.GetDocumentTextResponse]]:
         """GetDocumentText returns a document's text, whole or in part.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-        FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+        NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+        FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
         """
 
     @_abc_1.abstractmethod

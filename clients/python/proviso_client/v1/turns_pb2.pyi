@@ -2,6 +2,7 @@ import datetime
 
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from proviso_client.v1 import errors_pb2 as _errors_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -27,6 +28,28 @@ class ExitReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     EXIT_REASON_DEADLINE_EXCEEDED: _ClassVar[ExitReason]
     EXIT_REASON_INTERNAL_ERROR: _ClassVar[ExitReason]
 
+class ExitCause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    EXIT_CAUSE_UNSPECIFIED: _ClassVar[ExitCause]
+    EXIT_CAUSE_BLOCKED: _ClassVar[ExitCause]
+    EXIT_CAUSE_CUT: _ClassVar[ExitCause]
+    EXIT_CAUSE_RECITATION: _ClassVar[ExitCause]
+    EXIT_CAUSE_LANGUAGE: _ClassVar[ExitCause]
+    EXIT_CAUSE_EMPTY: _ClassVar[ExitCause]
+    EXIT_CAUSE_MALFORMED: _ClassVar[ExitCause]
+    EXIT_CAUSE_UNGROUNDED: _ClassVar[ExitCause]
+    EXIT_CAUSE_NOTHING_FOUND: _ClassVar[ExitCause]
+    EXIT_CAUSE_STOPPED: _ClassVar[ExitCause]
+    EXIT_CAUSE_MESSAGE_TOO_LONG: _ClassVar[ExitCause]
+    EXIT_CAUSE_CONVERSATION_FULL: _ClassVar[ExitCause]
+    EXIT_CAUSE_PROVIDER_PAUSED: _ClassVar[ExitCause]
+    EXIT_CAUSE_PROVIDER_FAILED: _ClassVar[ExitCause]
+    EXIT_CAUSE_PROVIDER_REFUSED: _ClassVar[ExitCause]
+    EXIT_CAUSE_OVER_BUDGET: _ClassVar[ExitCause]
+    EXIT_CAUSE_ABANDONED: _ClassVar[ExitCause]
+    EXIT_CAUSE_STOPPING: _ClassVar[ExitCause]
+    EXIT_CAUSE_CANCELLED_BY_CALLER: _ClassVar[ExitCause]
+
 class ToolCallDecision(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     TOOL_CALL_DECISION_UNSPECIFIED: _ClassVar[ToolCallDecision]
@@ -46,6 +69,25 @@ EXIT_REASON_INVALID_TOOL_CALL: ExitReason
 EXIT_REASON_CANCELLED: ExitReason
 EXIT_REASON_DEADLINE_EXCEEDED: ExitReason
 EXIT_REASON_INTERNAL_ERROR: ExitReason
+EXIT_CAUSE_UNSPECIFIED: ExitCause
+EXIT_CAUSE_BLOCKED: ExitCause
+EXIT_CAUSE_CUT: ExitCause
+EXIT_CAUSE_RECITATION: ExitCause
+EXIT_CAUSE_LANGUAGE: ExitCause
+EXIT_CAUSE_EMPTY: ExitCause
+EXIT_CAUSE_MALFORMED: ExitCause
+EXIT_CAUSE_UNGROUNDED: ExitCause
+EXIT_CAUSE_NOTHING_FOUND: ExitCause
+EXIT_CAUSE_STOPPED: ExitCause
+EXIT_CAUSE_MESSAGE_TOO_LONG: ExitCause
+EXIT_CAUSE_CONVERSATION_FULL: ExitCause
+EXIT_CAUSE_PROVIDER_PAUSED: ExitCause
+EXIT_CAUSE_PROVIDER_FAILED: ExitCause
+EXIT_CAUSE_PROVIDER_REFUSED: ExitCause
+EXIT_CAUSE_OVER_BUDGET: ExitCause
+EXIT_CAUSE_ABANDONED: ExitCause
+EXIT_CAUSE_STOPPING: ExitCause
+EXIT_CAUSE_CANCELLED_BY_CALLER: ExitCause
 TOOL_CALL_DECISION_UNSPECIFIED: ToolCallDecision
 TOOL_CALL_DECISION_APPROVE_ONCE: ToolCallDecision
 TOOL_CALL_DECISION_APPROVE_FOR_SESSION: ToolCallDecision
@@ -84,7 +126,7 @@ class ModelCallUsage(_message.Message):
     def __init__(self, model: _Optional[str] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., failed: _Optional[bool] = ...) -> None: ...
 
 class ToolCallRecord(_message.Message):
-    __slots__ = ("call_id", "tool", "server_name", "input_json", "error", "start_time", "duration", "from_cache", "decision")
+    __slots__ = ("call_id", "tool", "server_name", "input_json", "error", "start_time", "duration", "from_cache", "decision", "failure_cause")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     TOOL_FIELD_NUMBER: _ClassVar[int]
     SERVER_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +136,7 @@ class ToolCallRecord(_message.Message):
     DURATION_FIELD_NUMBER: _ClassVar[int]
     FROM_CACHE_FIELD_NUMBER: _ClassVar[int]
     DECISION_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     tool: str
     server_name: str
@@ -103,18 +146,21 @@ class ToolCallRecord(_message.Message):
     duration: _duration_pb2.Duration
     from_cache: bool
     decision: ToolCallDecision
-    def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., server_name: _Optional[str] = ..., input_json: _Optional[str] = ..., error: _Optional[str] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., decision: _Optional[_Union[ToolCallDecision, str]] = ...) -> None: ...
+    failure_cause: _errors_pb2.FailureCause
+    def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., server_name: _Optional[str] = ..., input_json: _Optional[str] = ..., error: _Optional[str] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., decision: _Optional[_Union[ToolCallDecision, str]] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
 
 class TurnSummary(_message.Message):
-    __slots__ = ("exit_reason", "tool_calls", "usage", "duration", "model")
+    __slots__ = ("exit_reason", "tool_calls", "usage", "duration", "model", "exit_cause")
     EXIT_REASON_FIELD_NUMBER: _ClassVar[int]
     TOOL_CALLS_FIELD_NUMBER: _ClassVar[int]
     USAGE_FIELD_NUMBER: _ClassVar[int]
     DURATION_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    EXIT_CAUSE_FIELD_NUMBER: _ClassVar[int]
     exit_reason: ExitReason
     tool_calls: _containers.RepeatedCompositeFieldContainer[ToolCallRecord]
     usage: Usage
     duration: _duration_pb2.Duration
     model: str
-    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., tool_calls: _Optional[_Iterable[_Union[ToolCallRecord, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., model: _Optional[str] = ...) -> None: ...
+    exit_cause: ExitCause
+    def __init__(self, exit_reason: _Optional[_Union[ExitReason, str]] = ..., tool_calls: _Optional[_Iterable[_Union[ToolCallRecord, _Mapping]]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., model: _Optional[str] = ..., exit_cause: _Optional[_Union[ExitCause, str]] = ...) -> None: ...

@@ -1,14 +1,12 @@
 """Converts the results of clause classification and of answer extraction."""
 
-from collections.abc import Sequence
-from itertools import chain
-
 from proviso_client.v1 import tools_pb2 as pb
-from proviso_service.analysis.classification import ClassifyOutcome, Clause, by_turns
+from proviso_service.analysis.classification import ClassifyOutcome, Clause
 from proviso_service.analysis.extraction import NOT_FOUND, AnswerCitation, CitedAnswer, ExtractOutcome
 from proviso_service.api.convert.search import citation, document_error
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES, fit
 from proviso_service.matters import chunk_id
+from proviso_service.paging import offset_token
 
 _MAX_REST_BYTES = MAX_ANSWER_BYTES // 4
 """Most bytes that are kept free for everything in a response that is no clause."""
@@ -20,9 +18,8 @@ _FRAME_BYTES = 6
 def classify_response(outcome: ClassifyOutcome) -> pb.ClassifyResponse:
     """The response. If it would be too large, it holds fewer clauses, the best of each type, and fewer errors."""
     answer = pb.ClassifyResponse(
-        total_found=outcome.total_found,
+        total_size=outcome.total_found,
         clause_types_searched=[count.clause_type for count in outcome.counts],
-        truncated=len(outcome.clauses) < outcome.total_found,
         document_errors=[document_error(target) for target in outcome.failed],
         model=outcome.model,
         counts=[
@@ -30,9 +27,11 @@ def classify_response(outcome: ClassifyOutcome) -> pb.ClassifyResponse:
             for one in outcome.counts
         ],
     )
-    kept = _fitting(outcome.clauses, MAX_ANSWER_BYTES - min(answer.ByteSize(), _MAX_REST_BYTES))
+    kept, end = _fitting(outcome, MAX_ANSWER_BYTES - min(answer.ByteSize(), _MAX_REST_BYTES))
     answer.clauses.extend(kept)
-    answer.truncated |= len(kept) < len(outcome.clauses)
+    if end < outcome.total_found:
+        answer.truncated = True
+        answer.next_page_token = offset_token(outcome.scope, end)
     fit(answer, "document_errors")
     return answer
 
@@ -41,7 +40,7 @@ def _clause(clause: Clause) -> pb.ClassifiedClause:
     chunk = clause.chunk
     return pb.ClassifiedClause(
         clause_type=clause.clause_type,
-        confidence=clause.confidence,
+        score=clause.confidence,
         text_excerpt=chunk.text,
         document_id=clause.document_id,
         filename=clause.filename,
@@ -52,27 +51,30 @@ def _clause(clause: Clause) -> pb.ClassifiedClause:
     )
 
 
-def _fitting(clauses: Sequence[Clause], room: int) -> list[pb.ClassifiedClause]:
-    """As many clauses as fit into `room` bytes, the best of each type, in the order in which they came."""
+def _fitting(outcome: ClassifyOutcome, room: int) -> tuple[list[pb.ClassifiedClause], int]:
+    """As many clauses as fit into `room` bytes, the best of each type, in the order in which they came; and the rank of
+    the first clause after them."""
     kept: dict[int, pb.ClassifiedClause] = {}
-    for clause in chain.from_iterable(by_turns(clauses)):
-        kept[id(clause)] = _clause(clause)
-        room -= kept[id(clause)].ByteSize() + _FRAME_BYTES
+    end = outcome.end
+    for clause in sorted(outcome.clauses, key=lambda clause: clause.rank):
+        kept[clause.rank] = _clause(clause)
+        room -= kept[clause.rank].ByteSize() + _FRAME_BYTES
         if room < 0:
-            del kept[id(clause)]
+            del kept[clause.rank]
+            end = clause.rank
             break
-    return [kept[id(clause)] for clause in clauses if id(clause) in kept]
+    return [kept[clause.rank] for clause in outcome.clauses if clause.rank in kept], end
 
 
 def extract_response(outcome: ExtractOutcome) -> pb.ExtractResponse:
     found = outcome.answer
     answer = pb.ExtractResponse(
         answer=found.text if found else NOT_FOUND,
-        confidence=found.confidence if found else 0,
-        citations=[_citation(one) for one in found.citations] if found else [],
+        score=found.confidence if found else 0,
+        citations=[_citation(outcome, one) for one in found.citations] if found else [],
         question=outcome.query.question,
         found=found is not None,
-        alternatives=[_alternative(one) for one in outcome.alternatives],
+        alternatives=[_alternative(outcome, one) for one in outcome.alternatives],
         model=outcome.model,
         document_errors=[document_error(target) for target in outcome.failed],
     )
@@ -80,21 +82,21 @@ def extract_response(outcome: ExtractOutcome) -> pb.ExtractResponse:
     return answer
 
 
-def _alternative(answer: CitedAnswer) -> pb.ExtractAlternative:
+def _alternative(outcome: ExtractOutcome, answer: CitedAnswer) -> pb.ExtractAlternative:
     return pb.ExtractAlternative(
-        answer=answer.text, confidence=answer.confidence, citation=_citation(answer.citations[0])
+        answer=answer.text, score=answer.confidence, citation=_citation(outcome, answer.citations[0])
     )
 
 
-def _citation(found: AnswerCitation) -> pb.ExtractCitation:
+def _citation(outcome: ExtractOutcome, found: AnswerCitation) -> pb.ExtractCitation:
     stored = found.stored
     return pb.ExtractCitation(
         document_id=stored.document_id,
         chunk_id=stored.chunk_id,
         filename=stored.filename,
         text_excerpt=stored.chunk.text,
-        relevance_score=found.relevance,
+        passage_score=found.relevance,
         answer_start=found.start,
         answer_end=found.end,
-        citation=citation(stored.document_id, stored.filename, stored.chunk),
+        citation=citation(stored.document_id, stored.filename, outcome.passage(found)),
     )

@@ -7,14 +7,20 @@ from proviso_client.v1 import chat_pb2 as pb
 from proviso_service.api.convert.context import request_context
 from proviso_service.api.convert.sessions import chat_message, tool_call_record, usage
 from proviso_service.api.convert.values import (
+    CITATION_KINDS,
     CONTEXT_PROBLEMS,
     DISCARD_REASONS,
+    EXIT_CAUSES,
     EXIT_REASONS,
     RETRYABLE,
     clear_if_too_large,
+    cut,
     duration,
+    failure_cause,
     fit,
+    is_too_long,
     set_unix_time,
+    shortened,
     timestamp,
     unix_timestamp,
 )
@@ -31,6 +37,35 @@ from proviso_service.turns import (
     ToolStart,
     TurnStart,
 )
+
+
+def shortened_event(event: pb.AgentEvent, leave_out: pb.LeaveOut) -> pb.AgentEvent:
+    """The event without what its reader does without."""
+    match event.WhichOneof("event"):
+        case "tool_end" if leave_out.tool_output:
+            event.tool_end.ClearField("output")
+            event.tool_end.ClearField("output_json")
+        case "turn_start" if leave_out.repeated_contexts:
+            event.turn_start.ClearField("request_context")
+        case "final_state":
+            shortened_state(event.final_state, leave_out)
+            if leave_out.told:
+                event.final_state.ClearField("citations")
+                event.final_state.ClearField("tool_call_records")
+    return event
+
+
+def shortened_state(state: pb.FinalState, leave_out: pb.LeaveOut) -> pb.FinalState:
+    """The final state without what its reader does without."""
+    if leave_out.history:
+        state.ClearField("messages")
+    if leave_out.repeated_contexts:
+        for message in state.messages:
+            message.ClearField("request_context")
+    if leave_out.context_items and state.HasField("request_context"):
+        for listed in ("items", "omitted", "assets"):
+            state.request_context.ClearField(listed)
+    return state
 
 
 def agent_event(turn_id: str, logged: LoggedEvent | Heartbeat) -> pb.AgentEvent:
@@ -67,7 +102,7 @@ def final_state(state: FinalState) -> pb.FinalState:
         retryable=RETRYABLE[state.retryable],
         retry_after=None if state.retry_after_s is None else duration(state.retry_after_s),
         display_message=state.display_message,
-        message=state.message,
+        message=shortened(state.message),
         messages=[chat_message(message) for message in state.messages],
         request_context=request_context(state.request_context),
         citations=[citation(value) for value in state.citations],
@@ -78,8 +113,20 @@ def final_state(state: FinalState) -> pb.FinalState:
         context_problem=CONTEXT_PROBLEMS[state.context_problem] if state.context_problem else None,
         duration=None if state.duration_s is None else duration(state.duration_s),
         tool_call_records=[tool_call_record(record) for record in state.tool_call_records],
+        exit_cause=EXIT_CAUSES[state.exit_cause] if state.exit_cause else None,
+        omitted_sentences=state.omitted_sentences,
+        message_truncated=state.message_truncated or is_too_long(state.message),
     )
     fit(answer, "messages", oldest_first=True)
+    fit(
+        answer,
+        "request_context.omitted",
+        "usage.calls",
+        "tool_call_records",
+        "request_context.assets",
+        "request_context.items",
+        "citations",
+    )
     return answer
 
 
@@ -96,6 +143,10 @@ def citation(value: Citation) -> pb.Citation:
         heading=value.heading,
         quote=value.quote,
         permalink=value.permalink,
+        kind=CITATION_KINDS[value.kind],
+        call_id=value.call_id,
+        name=value.name,
+        server_name=value.server_name,
     )
 
 
@@ -110,9 +161,11 @@ def approval_required(event: ApprovalRequired) -> pb.ApprovalRequired:
 
 
 def _turn_start(event: TurnStart) -> pb.TurnStart:
-    return pb.TurnStart(
+    answer = pb.TurnStart(
         request_context=request_context(event.request_context), session_id=event.session_id, model=event.model
     )
+    cut(answer, "request_context.omitted", "request_context.assets", "request_context.items")
+    return answer
 
 
 def _text_discarded(event: TextDiscarded) -> pb.TextDiscarded:
@@ -135,6 +188,7 @@ def _tool_end(event: ToolEnd) -> pb.ToolEnd:
         error=event.error,
         duration=duration(event.duration_s),
         from_cache=event.from_cache,
+        failure_cause=failure_cause(event.cause),
     )
     clear_if_too_large(answer, "output_json")
     return answer

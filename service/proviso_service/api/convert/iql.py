@@ -1,34 +1,63 @@
 """Converts the results of IQL queries, and what is known of a query and of templates without running one."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.model import (
     DocumentResult,
+    Explanation,
     Inspection,
     IqlMatch,
     IqlOutcome,
     IqlProgress,
     IqlSummary,
-    StatementScore,
 )
 from proviso_service.api.convert.search import citation
-from proviso_service.api.convert.values import MAX_ANSWER_BYTES, fit
-from proviso_service.iql import Edit, Problem, TemplateDefinition, canonical_text, statements, tree_json
+from proviso_service.api.convert.values import MAX_ANSWER_BYTES, failure_cause, fit
+from proviso_service.iql import (
+    And,
+    Average,
+    Comparator,
+    Comparison,
+    Edit,
+    Expression,
+    Not,
+    Or,
+    Problem,
+    Statement,
+    Template,
+    TemplateDefinition,
+    canonical_text,
+    statements,
+)
+from proviso_service.paging import PageRequest, offset_in, offset_token
 
 _INT32_MAX = 2**31 - 1
+_NODE_TYPES = {
+    Statement: pb.IQL_NODE_TYPE_STATEMENT,
+    Template: pb.IQL_NODE_TYPE_TEMPLATE,
+    Not: pb.IQL_NODE_TYPE_NOT,
+    And: pb.IQL_NODE_TYPE_AND,
+    Or: pb.IQL_NODE_TYPE_OR,
+    Average: pb.IQL_NODE_TYPE_AVERAGE,
+    Comparison: pb.IQL_NODE_TYPE_COMPARISON,
+}
+_COMPARATORS = {Comparator.GREATER: pb.IQL_COMPARATOR_GREATER, Comparator.LESS: pb.IQL_COMPARATOR_LESS}
 
 
 def iql_response(outcome: IqlOutcome) -> pb.ExecuteIqlResponse:
     """The response. If it would be too large, every document shows only the best of its matches."""
     answer = _summary(outcome.summary)
-    answer.document_results.extend(_result(result) for result in outcome.results)
+    answer.document_results.extend(map(_result, outcome.results))
     most = max((len(result.matches) for result in outcome.results), default=0)
     while answer.ByteSize() > MAX_ANSWER_BYTES and most:
         most = most * 3 // 4
         _keep_best(answer.document_results, most)
     answer.truncated = any(result.truncated for result in answer.document_results)
+    _set_tokens(outcome.summary.scope, answer.document_results, outcome.results)
     fit(answer, "document_results")
+    if rest := outcome.results[len(answer.document_results) :]:
+        answer.next_page_token = offset_token(outcome.summary.scope, rest[0].index)
     return answer
 
 
@@ -44,6 +73,7 @@ def iql_progress(progress: IqlProgress) -> pb.StreamIqlResponse:
     result = _result(progress.result)
     while result.ByteSize() > MAX_ANSWER_BYTES and result.matches:
         _keep_best([result], len(result.matches) * 3 // 4)
+    _set_tokens(progress.summary.scope, [result], [progress.result])
     return pb.StreamIqlResponse(document_result=result, totals=totals, document_index=progress.result.index)
 
 
@@ -51,20 +81,25 @@ def parse_iql_response(inspection: Inspection) -> pb.ParseIqlResponse:
     if inspection.tree is None:
         return pb.ParseIqlResponse(errors=map(_error, inspection.problems))
     return pb.ParseIqlResponse(
-        tree_json=tree_json(inspection.tree),
+        tree=_tree(inspection.tree),
         canonical=canonical_text(inspection.tree),
         statements=statements(inspection.tree),
         estimated_model_calls=min(inspection.estimated_calls, _INT32_MAX),
     )
 
 
-def iql_templates_response(templates: Iterable[TemplateDefinition]) -> pb.ListIqlTemplatesResponse:
-    """The response, which is never too large, because a file of templates has at most a million bytes."""
+def iql_templates_response(templates: Sequence[TemplateDefinition], page: PageRequest) -> pb.ListIqlTemplatesResponse:
+    """A page of the templates, which is never too large, because a file of templates has at most a million bytes."""
+    scope = ["templates", *(one.name for one in templates)]
+    first = offset_in(page.token, scope)
+    end = first + page.size
     return pb.ListIqlTemplatesResponse(
         templates=[
             pb.IqlTemplate(name=one.name, arguments=one.arguments, statement=one.statement, meaning=one.meaning)
-            for one in templates
-        ]
+            for one in templates[first:end]
+        ],
+        next_page_token=offset_token(scope, end) if end < len(templates) else "",
+        total_size=len(templates),
     )
 
 
@@ -87,9 +122,12 @@ def _result(result: DocumentResult) -> pb.IqlDocumentResult:
         matches=[_match(result, match) for match in result.matches],
         match_count=result.match_count,
         error=result.error,
+        failure_cause=failure_cause(result.cause),
         truncated=result.truncated,
-        statement_scores=_statement_scores(result.explanation.statements),
-        node_scores=result.explanation.nodes,
+        statement_scores=[
+            pb.IqlStatementScore(statement=one.statement, score=one.score) for one in result.statement_scores
+        ],
+        explanation=_explained(result.explanation),
     )
 
 
@@ -100,13 +138,41 @@ def _match(result: DocumentResult, match: IqlMatch) -> pb.IqlMatch:
         end_index=match.chunk.end,
         score=match.score,
         citation=citation(result.document_id, result.filename, match.chunk),
-        statement_scores=_statement_scores(match.explanation.statements),
-        node_scores=match.explanation.nodes,
+        explanation=_explained(match.explanation),
     )
 
 
-def _statement_scores(scores: Sequence[StatementScore]) -> list[pb.IqlStatementScore]:
-    return [pb.IqlStatementScore(statement=one.statement, score=one.score) for one in scores]
+def _explained(explanation: Explanation | None) -> pb.IqlNode | None:
+    return _tree(explanation.tree, explanation.nodes) if explanation else None
+
+
+def _tree(tree: Expression, scores: Sequence[float] = ()) -> pb.IqlNode:
+    """The tree as a message. `scores` are those of its nodes in pre-order, if there are any."""
+    return _node(tree, iter(scores))
+
+
+def _node(tree: Expression, scores: Iterator[float]) -> pb.IqlNode:
+    node = pb.IqlNode(type=_NODE_TYPES[type(tree)], start=tree.span.start, end=tree.span.end, score=next(scores, None))
+    match tree:
+        case Statement() | Template():
+            node.statement = tree.text
+        case Not():
+            node.operands.append(_node(tree.operand, scores))
+        case _:
+            node.operands.extend(_node(operand, scores) for operand in tree.operands)
+    if isinstance(tree, Template):
+        node.template = tree.name
+        node.arguments.extend(tree.arguments)
+    if isinstance(tree, Comparison):
+        node.comparators.extend(_COMPARATORS[comparator] for comparator in tree.comparators)
+    return node
+
+
+def _set_tokens(scope: Sequence[str], shown: Sequence[pb.IqlDocumentResult], results: Sequence[DocumentResult]) -> None:
+    """Sets the token for the next matches of each document that has more than it shows."""
+    for answer, result in zip(shown, results, strict=False):
+        if answer.truncated:
+            answer.next_page_token = offset_token(scope, result.first + len(answer.matches), result.document_id)
 
 
 def _keep_best(results: Iterable[pb.IqlDocumentResult], count: int) -> None:
@@ -116,6 +182,18 @@ def _keep_best(results: Iterable[pb.IqlDocumentResult], count: int) -> None:
         for index in sorted(best_last[: max(0, len(best_last) - count)], reverse=True):
             del result.matches[index]
             result.truncated = True
+
+
+def iql_faults(problems: Sequence[Problem], max_bytes: int) -> pb.IqlFaults:
+    """The faults of a query in their order, as many as fit into so many bytes. Edits give way first."""
+    answer = pb.IqlFaults(errors=map(_error, problems))
+    for index in range(len(answer.errors) - 1, -1, -1):
+        if answer.ByteSize() > max_bytes:
+            del answer.errors[index].edits[:]
+    while answer.ByteSize() > max_bytes and len(answer.errors) > 1:
+        answer.errors.pop()
+        answer.truncated = True
+    return answer
 
 
 def _error(problem: Problem) -> pb.IqlError:

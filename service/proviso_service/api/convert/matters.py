@@ -4,8 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proviso_client.v1 import matters_pb2, tools_pb2
-from proviso_service.api.convert.values import DOCUMENT_STATUSES, fit, timestamp
-from proviso_service.matters import Document, DocumentProgress, DocumentStatus, DocumentText, Matter
+from proviso_service.api.convert.values import DOCUMENT_STATUSES, failure_cause, timestamp
+from proviso_service.matters import (
+    Document,
+    DocumentContent,
+    DocumentPage,
+    DocumentProgress,
+    DocumentStatus,
+    DocumentText,
+    Matter,
+)
+from proviso_service.paging import Page
 
 
 def matter(value: Matter) -> matters_pb2.Matter:
@@ -15,6 +24,8 @@ def matter(value: Matter) -> matters_pb2.Matter:
         create_time=timestamp(value.create_time),
         document_count=value.document_count,
         ready_count=value.ready_count,
+        notes=value.notes,
+        update_time=timestamp(value.update_time or value.create_time),
     )
 
 
@@ -28,11 +39,46 @@ def document(value: Document) -> matters_pb2.Document:
         sha256=value.sha256,
         status=DOCUMENT_STATUSES[value.status],
         failure_reason=value.failure_reason,
+        failure_cause=failure_cause(value.failure_cause),
         character_count=value.character_count,
         chunk_count=value.chunk_count,
         page_count=value.page_count,
         upload_time=timestamp(value.upload_time),
         replaces_document_id=value.replaces_document_id,
+    )
+
+
+def content_header(value: DocumentContent) -> matters_pb2.GetDocumentContentResponse:
+    header = matters_pb2.DocumentContentHeader(
+        media_type=value.document.media_type,
+        size_bytes=value.document.size_bytes,
+        sha256=value.document.sha256,
+        filename=value.document.filename,
+        range_start=value.start,
+        range_end=value.end,
+    )
+    return matters_pb2.GetDocumentContentResponse(header=header)
+
+
+def document_page(value: DocumentPage) -> matters_pb2.GetDocumentPageResponse:
+    width, height = (value.layout.width, value.layout.height) if value.layout else (0.0, 0.0)
+    return matters_pb2.GetDocumentPageResponse(
+        page=value.number,
+        page_count=value.page_count,
+        has_layout=value.layout is not None,
+        width=width,
+        height=height,
+        words=[
+            matters_pb2.PageWord(
+                start=word.start,
+                end=word.end,
+                x=word.left * width,
+                y=word.top * height,
+                width=(word.right - word.left) * width,
+                height=(word.bottom - word.top) * height,
+            )
+            for word in value.words
+        ],
     )
 
 
@@ -42,12 +88,15 @@ def progress(value: DocumentProgress) -> matters_pb2.WatchDocumentsResponse:
     )
 
 
-def matter_documents(matter_id: str, documents: Sequence[Document]) -> tools_pb2.ListMatterDocumentsResponse:
-    """The list as the tool shows it; a long one is cut, its counts stay full."""
+def matter_documents(
+    matter_id: str, page: Page[Document], documents: Sequence[Document]
+) -> tools_pb2.ListMatterDocumentsResponse:
+    """A page of a matter's documents, with the counts of all of them."""
     by_status = Counter(value.status for value in documents)
-    answer = tools_pb2.ListMatterDocumentsResponse(
-        documents=[_listed(value) for value in documents],
-        total_count=len(documents),
+    return tools_pb2.ListMatterDocumentsResponse(
+        documents=[_listed(value) for value in page.items],
+        next_page_token=page.next_token,
+        total_size=page.total_size,
         matter_id=matter_id,
         summary=tools_pb2.DocumentSummary(
             ready_for_search=by_status[DocumentStatus.READY],
@@ -55,8 +104,6 @@ def matter_documents(matter_id: str, documents: Sequence[Document]) -> tools_pb2
             failed=by_status[DocumentStatus.FAILED],
         ),
     )
-    fit(answer, "documents")
-    return answer
 
 
 def document_text(value: DocumentText) -> tools_pb2.GetDocumentTextResponse:
@@ -79,7 +126,7 @@ def _listed(value: Document) -> tools_pb2.MatterDocument:
         document_id=value.document_id,
         filename=value.filename,
         file_type=value.file_type,
-        file_size=value.size_bytes,
-        processing_status=value.status.value,
-        uploaded_at=timestamp(value.upload_time),
+        size_bytes=value.size_bytes,
+        status=DOCUMENT_STATUSES[value.status],
+        upload_time=timestamp(value.upload_time),
     )

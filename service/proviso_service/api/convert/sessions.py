@@ -1,23 +1,31 @@
 """Converts sessions, their messages and turns, and rebuilt requests."""
 
+from proviso_client.v1 import maintenance_pb2, turns_pb2
 from proviso_client.v1 import sessions_pb2 as pb
-from proviso_client.v1 import turns_pb2
 from proviso_service.agent.rebuilding import RebuiltRequest
 from proviso_service.api.convert.context import item_ref, matter_context, request_context
 from proviso_service.api.convert.values import (
     DECISIONS,
+    EXIT_CAUSES,
     EXIT_REASONS,
     INCLUDE_MODES,
     ITEM_CHANGES,
     MESSAGE_ROLES,
+    RATING_REASONS,
+    RATINGS,
     clear_if_too_large,
+    cut,
     duration,
+    failure_cause,
+    shortened,
     timestamp,
 )
 from proviso_service.context.model import SessionItem
 from proviso_service.turns import (
+    AnswerRating,
     ChatMessage,
     ModelCallUsage,
+    RatedAnswer,
     RemovalSuggestion,
     Session,
     ToolCallRecord,
@@ -33,6 +41,7 @@ def turn_summary(summary: TurnSummary) -> turns_pb2.TurnSummary:
         usage=usage(summary.usage),
         duration=None if summary.duration_s is None else duration(summary.duration_s),
         model=summary.model,
+        exit_cause=EXIT_CAUSES[summary.exit_cause] if summary.exit_cause else None,
     )
 
 
@@ -47,6 +56,7 @@ def tool_call_record(record: ToolCallRecord) -> turns_pb2.ToolCallRecord:
         duration=duration(record.duration_s),
         from_cache=record.from_cache,
         decision=DECISIONS[record.decision] if record.decision else None,
+        failure_cause=failure_cause(record.cause),
     )
 
 
@@ -73,14 +83,45 @@ def _model_call(call: ModelCallUsage) -> turns_pb2.ModelCallUsage:
 
 
 def chat_message(message: ChatMessage) -> pb.ChatMessage:
-    return pb.ChatMessage(
+    answer = pb.ChatMessage(
         role=MESSAGE_ROLES[message.role],
-        content=message.content,
+        content=shortened(message.content),
         request_context=request_context(message.request_context),
         create_time=timestamp(message.create_time) if message.create_time else None,
         turn_id=message.turn_id,
         message_id=message.message_id,
         turn=turn_summary(message.turn) if message.turn else None,
+        rating=answer_rating(message.rating),
+    )
+    cut(
+        answer,
+        "request_context.omitted",
+        "turn.usage.calls",
+        "turn.tool_calls",
+        "request_context.assets",
+        "request_context.items",
+    )
+    return answer
+
+
+def answer_rating(value: AnswerRating | None) -> pb.AnswerRating | None:
+    if value is None:
+        return None
+    return pb.AnswerRating(
+        rating=RATINGS[value.rating],
+        reason=RATING_REASONS[value.reason] if value.reason else None,
+        text=value.text,
+        rate_time=timestamp(value.rate_time),
+    )
+
+
+def rated_answer(value: RatedAnswer) -> maintenance_pb2.RatedAnswer:
+    return maintenance_pb2.RatedAnswer(
+        tenant=value.caller.tenant,
+        user_id=value.caller.user,
+        session_id=value.session_id,
+        turn_id=value.turn_id,
+        rating=answer_rating(value.rating),
     )
 
 
@@ -94,6 +135,8 @@ def session(value: Session) -> pb.Session:
         running_turn_id=value.running_turn_id,
         message_count=value.message_count,
         approved_tools=[item_ref(tool.ref) for tool in value.approved_tools],
+        title=value.title,
+        notes=value.notes,
     )
 
 

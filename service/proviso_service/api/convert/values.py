@@ -8,27 +8,36 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
+from functools import reduce
 from typing import Any, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, errors_pb2, matters_pb2, sessions_pb2, turns_pb2
 from proviso_service.agent.rebuilding import ItemChange
 from proviso_service.context.catalog.items import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
+from proviso_service.errors import FailureCause
 from proviso_service.matters import DocumentStatus
 from proviso_service.mcp.model import ServerState
 from proviso_service.paging import PageRequest
 from proviso_service.turns import (
+    MAX_ANSWER_CHARS,
+    REST_LEFT_OUT,
+    CitationKind,
     ContextProblem,
     Decision,
     DiscardReason,
+    ExitCause,
     ExitReason,
     MessageRole,
     OnDisconnect,
+    Rating,
+    RatingReason,
     Retryable,
+    TextRelease,
     TurnState,
 )
 
@@ -47,10 +56,14 @@ def table(members: type[E], proto: type[V]) -> Mapping[E, V]:
 
 
 EXIT_REASONS = table(ExitReason, turns_pb2.ExitReason)
+FAILURE_CAUSES = table(FailureCause, errors_pb2.FailureCause)
+EXIT_CAUSES = table(ExitCause, turns_pb2.ExitCause)
 RETRYABLE = table(Retryable, chat_pb2.Retryable)
 CONTEXT_PROBLEMS = table(ContextProblem, chat_pb2.ContextProblem)
 DISCARD_REASONS = table(DiscardReason, chat_pb2.DiscardReason)
 ON_DISCONNECT = table(OnDisconnect, chat_pb2.OnDisconnect)
+TEXT_RELEASES = table(TextRelease, chat_pb2.TextRelease)
+CITATION_KINDS = table(CitationKind, chat_pb2.CitationKind)
 TURN_STATES = table(TurnState, chat_pb2.TurnState)
 ITEM_TYPES = table(ItemType, context_pb2.ContextItemType)
 INCLUDE_MODES = table(IncludeMode, context_pb2.IncludeMode)
@@ -62,7 +75,19 @@ OMISSION_REASONS = table(OmissionReason, context_pb2.OmissionReason)
 ASSET_KINDS = table(AssetKind, context_pb2.AssetKind)
 ITEM_CHANGES = table(ItemChange, sessions_pb2.ItemChange)
 MESSAGE_ROLES = table(MessageRole, sessions_pb2.MessageRole)
+RATINGS = table(Rating, sessions_pb2.Rating)
+RATING_REASONS = table(RatingReason, sessions_pb2.RatingReason)
 DOCUMENT_STATUSES = table(DocumentStatus, matters_pb2.DocumentStatus)
+
+
+def failure_cause(cause: FailureCause | None) -> errors_pb2.FailureCause | None:
+    """The proto value; None where nothing failed."""
+    return FAILURE_CAUSES[cause] if cause else None
+
+
+def or_none(members: Mapping[E, int]) -> dict[int, E | None]:
+    """The member for each proto value, and None for the unspecified one."""
+    return {0: None, **{number: member for member, number in members.items()}}
 
 
 def timestamp(moment: datetime) -> Timestamp:
@@ -96,11 +121,18 @@ M = TypeVar("M", bound=Message)
 
 
 def fit(answer: Message, *fields: str, oldest_first: bool = False) -> None:
-    """Removes items of the named repeated fields, one field after the other, until the response fits. Items go from the
-    end of a field, or from its front with `oldest_first`. Sets `truncated` if anything was removed."""
-    excess = answer.ByteSize() - MAX_ANSWER_BYTES
+    """Removes items as `cut` does, and sets `truncated` if anything was removed."""
+    if cut(answer, *fields, oldest_first=oldest_first):
+        answer.truncated = True  # type: ignore[attr-defined]  # every message that can be cut has the field
+
+
+def cut(answer: Message, *fields: str, oldest_first: bool = False) -> bool:
+    """Removes items of the named repeated fields, one field after the other, until the response fits, and returns
+    whether anything was removed. A field of a message in the response is named by its path, such as
+    `request_context.items`. Items go from the end of a field, or from its front with `oldest_first`."""
+    excess, removed = answer.ByteSize() - MAX_ANSWER_BYTES, False
     for field in fields:
-        items = getattr(answer, field)
+        items: Any = reduce(getattr, field.split("."), answer)
         candidates = items if oldest_first else reversed(items)
         count = 0
         for item in candidates:
@@ -110,7 +142,19 @@ def fit(answer: Message, *fields: str, oldest_first: bool = False) -> None:
             count += 1
         if count:
             del items[slice(0, count) if oldest_first else slice(len(items) - count, None)]
-            answer.truncated = True  # type: ignore[attr-defined]  # every message that can be cut has the field
+            removed = True
+    return removed
+
+
+def is_too_long(text: str) -> bool:
+    """Whether a text is longer than an answer can be."""
+    return len(text) > MAX_ANSWER_CHARS + max(map(len, REST_LEFT_OUT.values()))
+
+
+def shortened(text: str) -> str:
+    """The text as far as an answer can go, with what says that the rest was left out; the same text when it is not too
+    long. Answers are cut where they are made; those that an earlier version has stored are cut where they are shown."""
+    return text[:MAX_ANSWER_CHARS] + REST_LEFT_OUT["en"] if is_too_long(text) else text
 
 
 def clear_if_too_large(answer: Message, field: str) -> None:

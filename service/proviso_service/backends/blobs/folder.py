@@ -57,6 +57,12 @@ class FolderBlobStore:
         except FileNotFoundError:
             raise KeyError(key) from None
 
+    async def read(self, tenant: str, key: str, start: int, size: int) -> bytes:
+        try:
+            return await _in_thread(_read, self._path(tenant, key), start, size)
+        except FileNotFoundError:
+            raise KeyError(key) from None
+
     async def delete(self, tenant: str, key: str) -> None:
         await _in_thread(self._path(tenant, key).unlink, missing_ok=True)
 
@@ -103,6 +109,13 @@ def _append(part: Path, block: bytes) -> None:
     """Appends a block. The file is closed after each block, so that none stays open when an upload breaks off."""
     with part.open("ab") as file:
         file.write(block)
+
+
+def _read(path: Path, start: int, size: int) -> bytes:
+    """Reads a part. The file is closed after each, so that none stays open when a download breaks off."""
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(size)
 
 
 def _rename(part: Path, target: Path) -> None:

@@ -2,8 +2,10 @@
 
 The retries of the providers' clients are off, since the service retries calls itself."""
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
@@ -14,6 +16,9 @@ from proviso_service.settings import OPENAI_URL, Settings
 GOOGLE = "google_genai"
 OPENAI = "openai"
 ANTHROPIC = "anthropic"
+
+_WITHOUT_TEMPERATURE = re.compile(r"o\d|gpt-5(?!.*chat)|claude-(fable-5|sonnet-5-5)")
+"""The beginnings of the names of models that refuse every temperature but their own."""
 
 _NO_KEY = SecretStr("none")
 """OpenAI's client needs a key, also for a server that asks for none, such as vLLM or Ollama."""
@@ -47,7 +52,7 @@ def build_chat_model(settings: Settings) -> HostedChatModel:
 
 def _google(settings: Settings, model: str) -> HostedChatModel:
     key = _required(settings, _key(settings.google_api_key, "GOOGLE_API_KEY"), "GOOGLE_API_KEY")
-    from proviso_service.backends.llm.gemini import GeminiChatModel
+    from proviso_service.backends.llm.gemini import GeminiChatModel, safety_settings
 
     gemini = GeminiChatModel(
         model=model,
@@ -57,6 +62,10 @@ def _google(settings: Settings, model: str) -> HostedChatModel:
         timeout=settings.chat_model.timeout_s,
         silence_s=settings.chat_model.silence_s,
         vertexai=False,
+        temperature=settings.chat_model.temperature,
+        max_output_tokens=settings.chat_model.max_output_tokens,
+        safety_settings=safety_settings(settings.chat_model.safety),
+        **_thinking(settings, level="thinking_level", tokens="thinking_budget"),
     )
     return HostedChatModel(gemini, gemini.aclose)
 
@@ -69,7 +78,9 @@ def _openai(settings: Settings, model: str) -> HostedChatModel:
         from proviso_service.backends.llm.openai_chat import openai_model
     except ImportError:
         raise _not_installed(settings, OPENAI) from None
-    chat, connections = openai_model(model, key or _NO_KEY, settings.openai_base_url, settings.chat_model.timeout_s)
+    options = _options(settings, model) | _thinking(settings, level="reasoning_effort")
+    limit_s = settings.chat_model.timeout_s
+    chat, connections = openai_model(model, key or _NO_KEY, settings.openai_base_url, limit_s, options)
     return HostedChatModel(_guarded(settings, chat, OPENAI, names_end_reason=True), connections.aclose)
 
 
@@ -86,18 +97,22 @@ def _anthropic(settings: Settings, model: str) -> HostedChatModel:
         max_retries=0,
         timeout=settings.chat_model.timeout_s,
         stop=None,
+        **_claude_options(settings, model),
     )
     return HostedChatModel(_guarded(settings, claude, ANTHROPIC, names_end_reason=True), claude.aclose)
 
 
 def _other(settings: Settings, provider: str, model: str) -> HostedChatModel:
     """A model of any other provider that LangChain knows. Its client reads key and address from the environment."""
+    options = _options(settings, model) | _thinking(settings)
     try:
         from langchain.chat_models import init_chat_model
     except ImportError:
         raise _not_installed(settings, "langchain") from None
     try:
-        chat = init_chat_model(model, model_provider=provider, max_retries=0, timeout=settings.chat_model.timeout_s)
+        chat = init_chat_model(
+            model, model_provider=provider, max_retries=0, timeout=settings.chat_model.timeout_s, **options
+        )
     except ImportError as error:
         raise ChatModelUnavailable(
             f"PROVISO_LLM={settings.llm} needs a package that is not installed: {_install_command(error)}"
@@ -107,6 +122,39 @@ def _other(settings: Settings, provider: str, model: str) -> HostedChatModel:
             f"PROVISO_LLM={settings.llm} cannot be set up: check the provider's name, and its key in the environment"
         ) from None
     return HostedChatModel(_guarded(settings, chat, provider, names_end_reason=False), None)
+
+
+def _options(settings: Settings, model: str) -> dict[str, Any]:
+    """The settings of a model that is not Gemini, under the names that LangChain has for them."""
+    chosen = settings.chat_model
+    if chosen.safety:
+        raise ChatModelUnavailable(f"PROVISO_CHAT_MODEL__SAFETY={chosen.safety} is for {GOOGLE} models only")
+    temperature = None if _WITHOUT_TEMPERATURE.match(model) else chosen.temperature
+    options = {"temperature": temperature, "max_tokens": chosen.max_output_tokens}
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _thinking(settings: Settings, *, level: str = "", tokens: str = "") -> dict[str, Any]:
+    """The setting of thinking, under the provider's names for a `level` and for a number of `tokens`. A name is empty
+    where the provider takes no such thing."""
+    thinking = settings.chat_model.thinking
+    if thinking == "":
+        return {}
+    name = tokens if isinstance(thinking, int) else level
+    if not name:
+        forms = {level: "a level such as low", tokens: "a number of tokens"}
+        takes = " or ".join(form for known, form in forms.items() if known) or "no such setting"
+        raise ChatModelUnavailable(f"PROVISO_CHAT_MODEL__THINKING={thinking}: {settings.llm} takes {takes}")
+    return {name: thinking}
+
+
+def _claude_options(settings: Settings, model: str) -> dict[str, Any]:
+    options = _options(settings, model)
+    thinking = _thinking(settings, level="effort", tokens="budget_tokens")
+    if "budget_tokens" not in thinking:
+        return options | thinking
+    options.pop("temperature", None)  # Anthropic refuses both together
+    return options | {"thinking": {"type": "enabled"} | thinking}
 
 
 def _install_command(error: ImportError) -> str:

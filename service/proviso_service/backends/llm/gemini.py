@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import aiohttp
 from google.genai.errors import APIError, UnknownApiResponseError
+from google.genai.types import HarmBlockThreshold, HarmCategory
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
@@ -18,9 +19,11 @@ from langchain_core.runnables import Runnable
 from langchain_google_genai import ChatGoogleGenerativeAI
 from pydantic import ValidationError
 
-from proviso_service.backends.llm.replies import ProviderRefusal, StreamedReplies, parts_of
+from proviso_service.agent.failures import UnusableReply
+from proviso_service.backends.llm.replies import ProviderRefusal, StreamedReplies, cause_of, parts_of
 from proviso_service.retrying import retry_after_seconds
 from proviso_service.telemetry.spans import trace_headers
+from proviso_service.turns import ExitCause
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{1,62}")
 _SECONDS = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)s")
@@ -52,7 +55,14 @@ def _refusal(error: APIError) -> ProviderRefusal:
     names = [name for name in (error.status, *(d.get("reason") for d in details)) if _is_name(name)]
     hint = next((_HINTS[name] for name in reversed(names) if name in _HINTS), "")
     summary = " ".join(["Gemini refused the call:", str(error.code), *names])
-    return ProviderRefusal(f"{summary}; {hint}" if hint else summary, error.code, _retry_after_s(error, details))
+    words = f"{summary}; {hint}" if hint else summary
+    return ProviderRefusal(words, error.code, _retry_after_s(error, details), is_over_budget=_is_daily(details))
+
+
+def _is_daily(details: list[Mapping[str, Any]]) -> bool:
+    """Whether a quota of the day is used up. The wait that Google asks for in this case is too short."""
+    violations = (one for detail in details if isinstance(found := detail.get("violations"), list) for one in found)
+    return any(isinstance(one, dict) and "PerDay" in str(one.get("quotaId")) for one in violations)
 
 
 def _is_name(name: object) -> TypeGuard[str]:
@@ -77,17 +87,32 @@ def _retry_after_s(error: APIError, details: list[Mapping[str, Any]]) -> float |
     return retry_after_seconds(header) if isinstance(header, str) else None
 
 
-_COMPLETE_REASONS = frozenset({"STOP", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
-"""The reasons of replies that are complete. A malformed tool call counts: its reply is empty, and the agent asks for an
-empty reply once more."""
+_THRESHOLDS = {
+    "off": HarmBlockThreshold.OFF,
+    "none": HarmBlockThreshold.BLOCK_NONE,
+    "only_high": HarmBlockThreshold.BLOCK_ONLY_HIGH,
+    "medium_and_above": HarmBlockThreshold.BLOCK_MEDIUM_AND_ABOVE,
+    "low_and_above": HarmBlockThreshold.BLOCK_LOW_AND_ABOVE,
+}
+_HARMS = (
+    HarmCategory.HARM_CATEGORY_DANGEROUS_CONTENT,
+    HarmCategory.HARM_CATEGORY_HARASSMENT,
+    HarmCategory.HARM_CATEGORY_HATE_SPEECH,
+    HarmCategory.HARM_CATEGORY_SEXUALLY_EXPLICIT,
+)
+
+
+def safety_settings(chosen: str) -> dict[HarmCategory, HarmBlockThreshold] | None:
+    """The setting `chat_model.safety` as Gemini takes it; None where it is left to Google."""
+    return dict.fromkeys(_HARMS, _THRESHOLDS[chosen]) if chosen else None
 
 
 class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
     """Streams replies, with at most `silence_s` seconds before the first part and between two parts.
 
-    Each call is exactly one request. Raises ProviderRefusal for an HTTP status other than 200 and for a reply that
-    Gemini blocked or cut short; ConnectionError when the connection failed or the stream ended before the reply did;
-    TimeoutError when a limit has passed."""
+    Each call is exactly one request. Raises ProviderRefusal for an HTTP status other than 200; UnusableReply for a
+    reply that did not end by itself, and for a request that Gemini blocked; ConnectionError when the connection failed
+    or the stream ended before the reply did; TimeoutError when a limit has passed."""
 
     silence_s: float
 
@@ -107,18 +132,21 @@ class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
         if headers := trace_headers():
             kwargs |= {"http_options": {"headers": headers}}
         stream = ChatGoogleGenerativeAI._astream(self, messages, stop=stop, run_manager=run_manager, **kwargs)
-        finish_reason = ""
+        finish_reason = blocked_for = ""
         async with aclosing(parts_of(stream, self.silence_s, self.timeout or math.inf, gemini_failure)) as parts:
             async for chunk in parts:
                 feedback = chunk.message.response_metadata.get("prompt_feedback") or {}
                 if blocked := feedback.get("block_reason"):
-                    finish_reason = f"{blocked.value} in the request"
+                    blocked_for = blocked.value
                 finish_reason = (chunk.generation_info or {}).get("finish_reason", finish_reason)
                 yield chunk
+        if blocked_for:
+            raise UnusableReply(f"Gemini blocked the request: {blocked_for}", ExitCause.BLOCKED)
         if not finish_reason:
             raise ConnectionError("Gemini's stream ended before its reply did")
-        if finish_reason not in _COMPLETE_REASONS:
-            raise ProviderRefusal(f"Gemini gave no whole reply: {finish_reason}")
+        if finish_reason != "STOP":
+            cause = cause_of(finish_reason) or ExitCause.STOPPED
+            raise UnusableReply(f"Gemini gave no whole reply: {finish_reason}", cause)
 
 
 def _without_unknown_keywords(schema: Any) -> Any:

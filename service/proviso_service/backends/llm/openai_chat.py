@@ -1,5 +1,8 @@
 """OpenAI's chat models, and those of servers that speak its API, such as vLLM and Ollama."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from langchain_openai import ChatOpenAI
 from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
@@ -8,10 +11,10 @@ from proviso_service.telemetry.spans import send_trace_context
 
 
 def openai_model(
-    model: str, key: SecretStr, base_url: str, timeout_s: float
+    model: str, key: SecretStr, base_url: str, timeout_s: float, options: Mapping[str, Any]
 ) -> tuple[ChatOpenAI, DefaultAsyncHttpxClient]:
-    """The model, and the HTTP connections that are its own, to be closed by the caller; LangChain would share them
-    among models."""
+    """The model with these further `options` of the client, and the HTTP connections that are its own, to be closed by
+    the caller; LangChain would share them among models."""
     connections = DefaultAsyncHttpxClient(timeout=timeout_s, event_hooks={"request": [send_trace_context]})
     chat = ChatOpenAI(
         model=model,
@@ -23,5 +26,6 @@ def openai_model(
         stream_chunk_timeout=None,
         use_responses_api=False,  # other servers do not have this API
         http_async_client=connections,
+        **options,
     )
     return chat, connections

@@ -3,7 +3,7 @@
 Failures of a provider get messages of the service's own: the provider's messages may repeat what was sent to it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any, cast
@@ -17,7 +17,10 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableBinding
 from pydantic import Field
 
+from proviso_service.agent.chat_models import NO_TOOL_CALLS
+from proviso_service.agent.failures import UnusableReply
 from proviso_service.retrying import retry_after_seconds, with_causes
+from proviso_service.turns import ExitCause
 
 _TIMEOUTS = frozenset({"TimeoutError", "TimeoutException", "APITimeoutError", "ServerTimeoutError"})
 _CONNECTIONS = frozenset(
@@ -34,8 +37,12 @@ _STATUS_OF_TYPE = {
     "internal_server_error": 500,
     "timeout_error": 504,
     "overloaded_error": 529,
+    "insufficient_quota": 429,
+    "billing_error": 402,
 }
 """HTTP statuses of failures that come in the middle of a stream, whose own status was 200."""
+
+_BUDGET_WORDS = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
 
 _HINTS = {
     401: "check its key",
@@ -45,14 +52,17 @@ _HINTS = {
 
 
 class ProviderRefusal(Exception):
-    """The provider refused a call, or its reply is incomplete. `code` is the HTTP status, None where it was 200;
-    `retry_after_s` is the wait in seconds that the provider asked for. The message is for logs: it holds no words of
-    the provider's, which may repeat what was sent."""
+    """The provider refused a call. `code` is the HTTP status, None where it was 200; `retry_after_s` is the wait in
+    seconds that the provider asked for; `is_over_budget` says that a budget or quota is used up, which no wait of that
+    length helps. The message is for logs: it holds no words of the provider's, which may repeat what was sent."""
 
-    def __init__(self, message: str, code: int | None = None, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, code: int | None = None, retry_after_s: float | None = None, *, is_over_budget: bool = False
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.retry_after_s = retry_after_s
+        self.is_over_budget = is_over_budget
 
 
 def provider_failure(provider: str, error: Exception) -> Exception:
@@ -61,7 +71,9 @@ def provider_failure(provider: str, error: Exception) -> Exception:
     chain = list(with_causes(error))
     if code := next((code for one in chain if (code := _status(one))), None):
         hint = f"; {_HINTS[code]}" if code in _HINTS else ""
-        return ProviderRefusal(f"{provider} refused the call: {code}{hint}", code, _retry_after_s(chain))
+        is_over_budget = any(_BUDGET_WORDS & set(_words_in_body(one)) for one in chain)
+        words = f"{provider} refused the call: {code}{hint}"
+        return ProviderRefusal(words, code, _retry_after_s(chain), is_over_budget=is_over_budget)
     names = {base.__name__ for one in chain for base in type(one).__mro__}
     if isinstance(error, ModelTimeoutError) or names & _TIMEOUTS:
         return TimeoutError(f"{provider} took too long")
@@ -83,8 +95,8 @@ def _status(error: BaseException) -> int | None:
     for value in candidates:
         if (status := _as_status(value)) is not None and 400 <= status <= 599:
             return status
-    if status_of_type := _STATUS_OF_TYPE.get(_type_in_body(error)):
-        return status_of_type
+    if of_type := [_STATUS_OF_TYPE[word] for word in _words_in_body(error) if word in _STATUS_OF_TYPE]:
+        return of_type[0]
     if isinstance(error, ModelRateLimitError):
         return 429
     return 500 if isinstance(error, ModelAPIError) else None
@@ -98,14 +110,13 @@ def _as_status(value: Any) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _type_in_body(error: BaseException) -> str:
-    """The provider's name for the kind of failure, in the field `type` of the body or of its `error`; else empty."""
+def _words_in_body(error: BaseException) -> Iterator[str]:
+    """The provider's names for the kind of failure: the fields `type` and `code` of the body or of its `error`."""
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, Mapping) else None
     for part in (inner, body):
-        if isinstance(part, Mapping) and isinstance(kind := part.get("type"), str):
-            return kind
-    return ""
+        if isinstance(part, Mapping):
+            yield from (word for name in ("type", "code") if isinstance(word := part.get(name), str))
 
 
 def _retry_after_s(chain: list[BaseException]) -> float | None:
@@ -120,22 +131,39 @@ def _retry_after_s(chain: list[BaseException]) -> float | None:
 _FINISH_FIELDS = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 """The fields in which providers state why a reply has ended."""
 
-_INCOMPLETE_REASONS = frozenset(
-    {
-        "abort",
-        "content_filter",
-        "content_filtered",
-        "error",
-        "guardrail_intervened",
-        "length",
-        "max_tokens",
-        "model_context_window_exceeded",
-        "model_length",
-        "pause_turn",
-        "refusal",
-        "safety",
-    }
-)
+_CAUSES: Mapping[str, ExitCause] = {
+    "abort": ExitCause.STOPPED,
+    "blocklist": ExitCause.BLOCKED,
+    "content_filter": ExitCause.BLOCKED,
+    "content_filtered": ExitCause.BLOCKED,
+    "continuation": ExitCause.CUT,
+    "error": ExitCause.STOPPED,
+    "guardrail_intervened": ExitCause.BLOCKED,
+    "image_prohibited_content": ExitCause.BLOCKED,
+    "image_recitation": ExitCause.RECITATION,
+    "image_safety": ExitCause.BLOCKED,
+    "language": ExitCause.LANGUAGE,
+    "length": ExitCause.CUT,
+    "malformed_function_call": ExitCause.MALFORMED,
+    "max_tokens": ExitCause.CUT,
+    "model_context_window_exceeded": ExitCause.CUT,
+    "model_length": ExitCause.CUT,
+    "other": ExitCause.STOPPED,
+    "pause_turn": ExitCause.STOPPED,
+    "prohibited_content": ExitCause.BLOCKED,
+    "recitation": ExitCause.RECITATION,
+    "refusal": ExitCause.BLOCKED,
+    "safety": ExitCause.BLOCKED,
+    "spii": ExitCause.BLOCKED,
+    "unexpected_tool_call": ExitCause.MALFORMED,
+}
+"""What the providers' words for the end of a reply mean, where the reply is of no use. Reasons that are not among them
+belong to whole replies, such as "stop" and "tool_calls"."""
+
+
+def cause_of(finish_reason: str) -> ExitCause | None:
+    """Why a reply that ended for this reason is of no use; None where it is not known to be."""
+    return _CAUSES.get(finish_reason.lower())
 
 
 class StreamedReplies(BaseChatModel):
@@ -165,8 +193,9 @@ class GuardedChatModel(StreamedReplies):
     """Streams the replies of `inner`, with at most `silence_s` seconds without any part and `timeout_s` for the whole.
 
     `names_end_reason`: the provider always states why a reply has ended. Raises ProviderRefusal for an HTTP status
-    other than 200 and for a reply that was blocked or cut short; ConnectionError when the connection failed, or the
-    stream ended without a reason that the provider always states; TimeoutError when a limit has passed."""
+    other than 200; UnusableReply for a reply that was blocked, cut short or not readable; ConnectionError when the
+    connection failed, or the stream ended without a reason that the provider always states; TimeoutError when a limit
+    has passed."""
 
     inner: BaseChatModel = Field(repr=False)
     provider: str
@@ -179,8 +208,14 @@ class GuardedChatModel(StreamedReplies):
         return self.inner._llm_type
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[LanguageModelInput, AIMessage]:
-        """The model with these tools, which are in OpenAI's form."""
-        bound = self.inner.bind_tools(tools, **kwargs)
+        """The model with these tools, which are in OpenAI's form. A provider's client that knows no way of telling a
+        model to call none of them is given none in that case."""
+        try:
+            bound = self.inner.bind_tools(tools, **kwargs)
+        except (NotImplementedError, TypeError, ValueError):
+            if kwargs.get("tool_choice") != NO_TOOL_CALLS:
+                raise
+            return self.bind()
         if not isinstance(bound, RunnableBinding):
             raise TypeError(f"{type(self.inner).__name__}.bind_tools does not return a binding")
         return self.bind(**bound.kwargs)
@@ -201,8 +236,8 @@ class GuardedChatModel(StreamedReplies):
                 yield part
         if self.names_end_reason and not finish_reason:
             raise ConnectionError(f"the stream of {self.provider} ended before its reply did")
-        if finish_reason.lower() in _INCOMPLETE_REASONS:
-            raise ProviderRefusal(f"{self.provider} gave no whole reply: {finish_reason.lower()}")
+        if cause := cause_of(finish_reason):
+            raise UnusableReply(f"{self.provider} gave no whole reply: {finish_reason.lower()}", cause)
 
 
 def _finish_reason(part: ChatGenerationChunk) -> str:

@@ -9,8 +9,16 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, func,
 
 from proviso_service.backends.sql.database import Store, reading
 from proviso_service.backends.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
-from proviso_service.backends.sql.tables import chunks, documents, embeddings, matters
-from proviso_service.matters import DocumentHits, DocumentStatus, LexicalHit, StoredChunk, VectorHit, VectorRecord
+from proviso_service.backends.sql.tables import chunks, documents, embeddings, matters, outlines
+from proviso_service.matters import (
+    DocumentHits,
+    DocumentStatus,
+    LexicalHit,
+    Outline,
+    StoredChunk,
+    VectorHit,
+    VectorRecord,
+)
 from proviso_service.models import Vectors
 from proviso_service.reading import Chunk, significant_words, telling_words
 
@@ -37,6 +45,15 @@ class ChunkRows(Store):
         rows = transaction.execute(query).all()
         stored = {row.chunk_id: _stored_chunk(row) for row in rows}
         return [stored[chunk_id] for chunk_id in chunk_ids if chunk_id in stored]
+
+    @reading
+    def outlines(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> Mapping[str, Outline]:
+        query = (
+            select(outlines.c.document_id, outlines.c.headings, outlines.c.pages)
+            .join_from(outlines, documents)
+            .where(outlines.c.tenant == tenant, outlines.c.document_id.in_(document_ids), _is_ready())
+        )
+        return {row.document_id: Outline(row.headings, row.pages) for row in transaction.execute(query)}
 
     @reading
     def neighbours(self, transaction: Connection, tenant: str, stored: StoredChunk) -> tuple[str, str]:

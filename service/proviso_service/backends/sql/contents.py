@@ -4,6 +4,7 @@ embeddings.
 `write_contents` and `forget_contents` run inside the caller's transaction.
 """
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +13,10 @@ from sqlalchemy import Connection, Executable, and_, delete, exists, select, tup
 
 from proviso_service.backends.sql.database import insert
 from proviso_service.backends.sql.fulltext import forget_document, index_document
-from proviso_service.backends.sql.tables import chunks, embeddings, outlines, segments, statement_scores
+from proviso_service.backends.sql.tables import chunks, embeddings, outlines, page_words, segments, statement_scores
 from proviso_service.matters import Document, chunk_id
 from proviso_service.models import Vectors
-from proviso_service.reading import Chunk, ParsedDocument
+from proviso_service.reading import PACKED_WORD, Chunk, ParsedDocument
 
 SEGMENT_CHARS = 16_384
 """Code points in each segment of a text; the last one may be shorter. Stored texts depend on this number."""
@@ -31,6 +32,7 @@ class Contents:
     """The rows of one document, ready to be written."""
 
     outline: Rows
+    page_words: Rows
     segments: Rows
     embeddings: Rows
     chunks: Rows
@@ -46,6 +48,10 @@ def contents_of(
     vector_of = {sha256: vector.astype("<f4").tobytes() for sha256, vector in zip(hashes, vectors, strict=True)}
     return Contents(
         outline=[here | {"headings": parsed.headings, "pages": parsed.pages}],
+        page_words=[
+            here | {"number": page.number, "width": page.width, "height": page.height, "words": compressed(page.packed)}
+            for page in parsed.page_words
+        ],
         segments=[
             here | {"ordinal": ordinal, "text": parsed.text[start : start + SEGMENT_CHARS]}
             for ordinal, start in enumerate(range(0, len(parsed.text), SEGMENT_CHARS))
@@ -73,10 +79,28 @@ def contents_of(
     )
 
 
+def compressed(packed: bytes) -> bytes:
+    """Compresses PageWords.packed: like bytes of all words stand side by side, because they resemble each other."""
+    size = PACKED_WORD.size
+    return zlib.compress(b"".join(packed[place::size] for place in range(size)))
+
+
+def expanded(words: bytes) -> bytes:
+    """Returns what was compressed."""
+    planes = zlib.decompress(words)
+    packed = bytearray(len(planes))
+    size = PACKED_WORD.size
+    count = len(planes) // size
+    for place in range(size):
+        packed[place::size] = planes[place * count : (place + 1) * count]
+    return bytes(packed)
+
+
 def write_contents(transaction: Connection, document: Document, contents: Contents) -> None:
     """Writes the contents, in place of those of an earlier ingestion."""
     forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
     _write(transaction, insert(outlines), contents.outline)
+    _write(transaction, insert(page_words), contents.page_words)
     _write(transaction, insert(segments), contents.segments)
     _write(transaction, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
     _write(transaction, insert(chunks), contents.chunks)
@@ -87,7 +111,7 @@ def forget_contents(transaction: Connection, tenant: str, matter_id: str, docume
     """Removes a document's contents, and the embeddings that no other document's chunks use."""
     forget_document(transaction, tenant, matter_id, document_id)
     transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
-    for table in (statement_scores, chunks, segments, outlines):
+    for table in (statement_scores, chunks, segments, page_words, outlines):
         transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
 
 

@@ -2,29 +2,51 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, exists, literal, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    and_,
+    delete,
+    exists,
+    func,
+    literal,
+    select,
+    tuple_,
+    update,
+)
 
-from proviso_service.backends.sql.contents import SEGMENT_CHARS, Contents, contents_of, forget_contents, write_contents
+from proviso_service.backends.sql.column_types import UtcDateTime
+from proviso_service.backends.sql.contents import (
+    SEGMENT_CHARS,
+    Contents,
+    contents_of,
+    expanded,
+    forget_contents,
+    write_contents,
+)
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.pages import Order, rows_by_time
 from proviso_service.backends.sql.tables import (
     UNFINISHED,
-    UtcDateTime,
     documents,
     leftovers,
     matters,
-    outlines,
+    page_words,
     segments,
 )
-from proviso_service.errors import DocumentNotFound, MatterNotFound
+from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound
 from proviso_service.matters import Document, DocumentStatus, Leftover
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
-from proviso_service.reading import Chunk, Heading, PageSpan, ParsedDocument
+from proviso_service.reading import Chunk, PageWords, ParsedDocument
 
 _BATCH_ROWS = 500
+_NO_FAILURE = MappingProxyType({"failure_reason": "", "failure_cause": None})
 _COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
 
 
@@ -68,8 +90,7 @@ class DocumentRows(Store):
     @reading
     def list_documents(self, transaction: Connection, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
         order = Order(documents.c.upload_time, documents.c.document_id, ("documents", tenant, matter_id))
-        rows, token = rows_by_time(transaction, _documents_of(tenant, matter_id), order, page)
-        return Page([document_of(row) for row in rows], token)
+        return rows_by_time(transaction, _documents_of(tenant, matter_id), order, page).map(document_of)
 
     @reading
     def all_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Document]:
@@ -88,10 +109,16 @@ class DocumentRows(Store):
 
     @writing
     def set_status(
-        self, transaction: Connection, document: Document, status: DocumentStatus, failure_reason: str = ""
+        self,
+        transaction: Connection,
+        document: Document,
+        status: DocumentStatus,
+        failure_reason: str = "",
+        failure_cause: FailureCause | None = None,
     ) -> Document:
         before = lock_document(transaction, document)
-        row = change_document(transaction, document, status=status, failure_reason=failure_reason)
+        failure = {"failure_reason": failure_reason, "failure_cause": failure_cause}
+        row = change_document(transaction, document, status=status, **failure)
         # Searches show READY documents, and answers name FAILED ones as unread: both depend on the index version.
         noticed = {DocumentStatus.READY, DocumentStatus.FAILED}
         if before.status != status and noticed & {before.status, status}:
@@ -142,7 +169,7 @@ class IngestedRows(Store):
         lock_document(transaction, document)
         write_contents(transaction, document, contents)
         bump_index_version(transaction, document.tenant, document.matter_id)
-        return change_document(transaction, document, status=DocumentStatus.READY, failure_reason="", **measures)
+        return change_document(transaction, document, status=DocumentStatus.READY, **_NO_FAILURE, **measures)
 
     @reading
     def text(self, transaction: Connection, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
@@ -166,23 +193,14 @@ class IngestedRows(Store):
         return "".join(pieces)[start - offset : None if end is None else max(end - offset, 0)]
 
     @reading
-    def structure(
-        self, transaction: Connection, tenant: str, document_id: str
-    ) -> tuple[Sequence[Heading], Sequence[PageSpan]]:
-        """The headings and pages of a READY document. Raises DocumentNotFound."""
-        query = (
-            select(outlines.c.headings, outlines.c.pages)
-            .join_from(outlines, documents)
-            .where(
-                outlines.c.tenant == tenant,
-                outlines.c.document_id == document_id,
-                documents.c.status == DocumentStatus.READY,
-            )
-        )
-        row = transaction.execute(query).one_or_none()
-        if row is None:
-            raise DocumentNotFound(document_id)
-        return row.headings, row.pages
+    def page_words(
+        self, transaction: Connection, tenant: str, document_id: str, number: int
+    ) -> tuple[PageWords | None, int]:
+        of_document = (page_words.c.tenant == tenant, page_words.c.document_id == document_id)
+        columns = (page_words.c.number, page_words.c.width, page_words.c.height, page_words.c.words)
+        row = transaction.execute(select(*columns).where(*of_document, page_words.c.number == number)).one_or_none()
+        last = transaction.execute(select(func.max(page_words.c.number)).where(*of_document)).scalar()
+        return row and PageWords(row.number, row.width, row.height, expanded(row.words)), last or 0
 
 
 class LeftoverRows(Store):
@@ -243,7 +261,7 @@ def _try_again(transaction: Connection, failed: Document, filename: str, media_t
             place < tuple_(literal(failed.upload_time, UtcDateTime), failed.document_id)
         )
         changes["replaces_document_id"] = _id_of(transaction.execute(earlier).first())
-    return change_document(transaction, failed, status=DocumentStatus.PENDING, failure_reason="", **changes)
+    return change_document(transaction, failed, status=DocumentStatus.PENDING, **_NO_FAILURE, **changes)
 
 
 def _id_of(row: Row[Any] | None) -> str:

@@ -1,6 +1,7 @@
 """SqlMatterStore keeps the rows of matters. Its base classes keep those of documents, chunks, vectors and leftovers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -22,8 +23,9 @@ from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import insert, reading, writing
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.pages import Order, rows_by_time
-from proviso_service.backends.sql.tables import DELETED, documents, matters
-from proviso_service.errors import MatterNotFound
+from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matters
+from proviso_service.errors import MatterNotFound, RequestIdReused
+from proviso_service.identity import NEVER_RETRIED, RetryKey
 from proviso_service.matters import DOCUMENTATION, DocumentStatus, Leftover, Matter
 from proviso_service.paging import Page, PageRequest
 
@@ -37,9 +39,12 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
     """A MatterStore in a Database."""
 
     @writing
-    def create_matter(self, transaction: Connection, tenant: str, name: str) -> Matter:
+    def create_matter(self, transaction: Connection, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED) -> Matter:
+        """Only one transaction writes at a time, so that of two equal calls the second finds the first one's matter."""
+        if earlier := _made_before(transaction, tenant, retry):
+            return _get(transaction, tenant, earlier)
         matter = Matter(str(uuid4()), tenant, name, self._database.now())
-        transaction.execute(_insert_matter(matter))
+        transaction.execute(_insert_matter(matter, retry))
         return matter
 
     @writing
@@ -49,10 +54,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
 
     @reading
     def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
-        row = transaction.execute(_ONE_MATTER, {"this_tenant": tenant, "this_matter": matter_id}).one_or_none()
-        if row is None:
-            raise MatterNotFound(matter_id)
-        return _matter_of(row)
+        return _get(transaction, tenant, matter_id)
 
     @reading
     def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
@@ -60,13 +62,28 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         if name:
             query = query.where(matters.c.name == name)
         order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
-        rows, token = rows_by_time(transaction, query, order, page)
-        return Page([_matter_of(row) for row in rows], token)
+        return rows_by_time(transaction, query, order, page).map(_matter_of)
+
+    @writing
+    def update_matter(
+        self, transaction: Connection, tenant: str, matter_id: str, name: str | None = None, notes: str | None = None
+    ) -> Matter:
+        before = _get(transaction, tenant, matter_id)
+        after = replace(
+            before, name=before.name if name is None else name, notes=before.notes if notes is None else notes
+        )
+        if after == before:
+            return before
+        after = replace(after, update_time=self._database.now())
+        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+        values = {"name": after.name, "notes": after.notes, "update_time": after.update_time}
+        transaction.execute(update(matters).where(*this).values(values))
+        return after
 
     @writing
     def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> None:
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
-        if transaction.execute(update(matters).where(*this).values(deleted=True)).rowcount == 0:
+        if transaction.execute(update(matters).where(*this).values(deleted=True, request_id="")).rowcount == 0:
             raise MatterNotFound(matter_id)
 
     @reading
@@ -89,13 +106,39 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         return [Leftover(tenant, matter_id, document_id, matter_deleted=True) for document_id in document_ids]
 
 
-def _insert_matter(matter: Matter) -> Insert:
+def _get(transaction: Connection, tenant: str, matter_id: str) -> Matter:
+    row = transaction.execute(_ONE_MATTER, {"this_tenant": tenant, "this_matter": matter_id}).one_or_none()
+    if row is None:
+        raise MatterNotFound(matter_id)
+    return _matter_of(row)
+
+
+def _made_before(transaction: Connection, tenant: str, retry: RetryKey) -> str:
+    """The id of the matter that the same call has made before; empty where there is none. Raises RequestIdReused."""
+    if not retry.request_id:
+        return ""
+    query = select(matters.c.matter_id, matters.c.payload_sha256).where(
+        matters.c.tenant == tenant,
+        matters.c.request_user == retry.user,
+        matters.c.request_id == retry.request_id,
+        WITH_REQUEST_ID,
+    )
+    row = transaction.execute(query).one_or_none()
+    if row is not None and row.payload_sha256 != retry.payload_sha256:
+        raise RequestIdReused(retry.request_id)
+    return row.matter_id if row else ""
+
+
+def _insert_matter(matter: Matter, retry: RetryKey = NEVER_RETRIED) -> Insert:
     return insert(matters).values(
         tenant=matter.tenant,
         matter_id=matter.matter_id,
         name=matter.name,
         create_time=matter.create_time,
         index_version=0,
+        request_user=retry.user,
+        request_id=retry.request_id,
+        payload_sha256=retry.payload_sha256,
     )
 
 
@@ -112,6 +155,8 @@ def _matters_of(tenant: str | BindParameter[str]) -> Select[Any]:
         mine.scalar_subquery().label("document_count"),
         ready.scalar_subquery().label("ready_count"),
         matters.c.index_version,
+        matters.c.notes,
+        matters.c.update_time,
     ).where(matters.c.tenant == tenant, ~matters.c.deleted)
 
 
@@ -146,4 +191,6 @@ def _matter_of(row: Row[Any]) -> Matter:
         row.document_count,
         row.ready_count,
         row.index_version,
+        row.notes,
+        row.update_time,
     )

@@ -1,62 +1,101 @@
-"""SqlSessionStore keeps sessions and their messages; SqlContentStore keeps the texts that their contexts name by hash.
+"""SqlSessionStore keeps sessions; SqlContentStore keeps the texts that the contexts of their messages name by hash.
 
 The functions below the stores run inside a transaction of the caller's; the store of turns uses some of them, too."""
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    Select,
-    delete,
-    func,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Row, Select, delete, select, update
 
 from proviso_service.backends.sql.database import Store, insert, reading, writing
-from proviso_service.backends.sql.pages import Order, foreign_token, next_token, rows_by_time, start_after
-from proviso_service.backends.sql.tables import (
-    OPEN_IN_SESSION,
-    item_contents,
-    messages,
-    sessions,
-    turns,
+from proviso_service.backends.sql.messages import (
+    MessageRows,
+    append,
+    history_within,
+    is_session,
+    newest_exchanges,
+    session_key,
 )
-from proviso_service.context.model import ApprovedTool, ItemsChange, NewSession, RequestContext
-from proviso_service.errors import SessionBusy, SessionExists, SessionNotFound
-from proviso_service.identity import Caller
+from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.tables import OPEN_IN_SESSION, WITH_REQUEST_ID, item_contents, sessions, turns
+from proviso_service.context.model import ApprovedTool, ContextChange, ItemsChange, NewSession
+from proviso_service.errors import RequestIdReused, SessionBusy, SessionExists, SessionNotFound
+from proviso_service.identity import NEVER_RETRIED, Caller, RetryKey
 from proviso_service.paging import Page, PageRequest
-from proviso_service.turns import ChatMessage, MessageRole, Session, TurnOutcome, with_late_items
+from proviso_service.turns import Session, TurnOutcome, with_late_items
 
 _MAX_REMEMBERED = 10_000
 
 
-class SqlSessionStore(Store):
+class SqlSessionStore(MessageRows):
     """A SessionStore in a Database."""
 
     @writing
-    def create(self, transaction: Connection, caller: Caller, session_id: str, new: NewSession) -> Session:
-        if not ensure_session(transaction, caller, session_id, self._database.now(), new):
+    def create(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        session_id: str,
+        new: NewSession,
+        retry: RetryKey = NEVER_RETRIED,
+    ) -> Session:
+        if earlier := _made_before(transaction, caller, retry):
+            return _get(transaction, caller, earlier)
+        if not ensure_session(transaction, caller, session_id, self._database.now(), new, retry=retry):
             raise SessionExists(session_id)
         return _get(transaction, caller, session_id)
+
+    @writing
+    def go_on(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        session_id: str,
+        new_session_id: str,
+        max_chars: int,
+        retry: RetryKey = NEVER_RETRIED,
+    ) -> Session:
+        if earlier := _made_before(transaction, caller, retry):
+            return _get(transaction, caller, earlier)
+        before = _idle(transaction, caller, session_id)
+        now = self._database.now()
+        new = NewSession(before.items, before.pending_servers)
+        if not ensure_session(transaction, caller, new_session_id, now, new, retry=retry):
+            raise SessionExists(new_session_id)
+        taken = newest_exchanges(history_within(transaction, caller, session_id, max_chars), max_chars)
+        statement = update(sessions).where(*is_session(caller, new_session_id))
+        transaction.execute(statement.values(matter_context=before.matter_context, message_count=len(taken)))
+        append(transaction, caller, session_key(transaction, caller, new_session_id), "", 0, taken, now)
+        return _get(transaction, caller, new_session_id)
 
     @reading
     def get(self, transaction: Connection, caller: Caller, session_id: str) -> Session:
         return _get(transaction, caller, session_id)
 
     @writing
-    def get_or_create(self, transaction: Connection, caller: Caller, session_id: str, new: NewSession) -> Session:
-        ensure_session(transaction, caller, session_id, self._database.now(), new)
+    def get_or_create(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        session_id: str,
+        new: NewSession,
+        change: ContextChange | None = None,
+    ) -> Session:
+        ensure_session(transaction, caller, session_id, self._database.now(), new, change)
         session = _get(transaction, caller, session_id)
         joined = with_late_items(session, new)
-        if joined is not session:
-            changed = {"items": joined.items, "pending_servers": joined.pending_servers}
+        if change is not None:
+            joined = replace(joined, matter_context=change.matter_context)
+        if joined != session:
+            changed = {
+                "items": joined.items,
+                "pending_servers": joined.pending_servers,
+                "matter_context": joined.matter_context,
+            }
             transaction.execute(update(sessions).where(*is_session(caller, session_id)).values(changed))
         return joined
 
@@ -64,24 +103,36 @@ class SqlSessionStore(Store):
     def list(self, transaction: Connection, caller: Caller, page: PageRequest) -> Page[Session]:
         scope = ("sessions", caller.tenant, caller.user)
         order = Order(sessions.c.create_time, sessions.c.session_key, scope, newest_first=True)
-        rows, token = rows_by_time(transaction, _owned_by(caller), order, page)
-        return Page([_session_of(row) for row in rows], token)
+        return rows_by_time(transaction, _owned_by(caller), order, page).map(_session_of)
+
+    @writing
+    def update(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        session_id: str,
+        *,
+        title: str | None = None,
+        notes: str | None = None,
+    ) -> Session:
+        before = _get(transaction, caller, session_id)
+        after = replace(
+            before, title=before.title if title is None else title, notes=before.notes if notes is None else notes
+        )
+        if after == before:
+            return before
+        after = replace(after, update_time=self._database.now())
+        values = {"title": after.title, "notes": after.notes, "update_time": after.update_time}
+        transaction.execute(update(sessions).where(*is_session(caller, session_id)).values(values))
+        return after
 
     @writing
     def delete(self, transaction: Connection, caller: Caller, session_id: str) -> None:
-        """Deletes the session with its ended turns, whose final states repeat its messages."""
-        mine = (
-            turns.c.tenant == caller.tenant,
-            turns.c.user_id == caller.user,
-            turns.c.session_id == session_id,
-        )
-        key = session_key(transaction, caller, session_id)
-        open_turn = select(turns.c.turn_id).where(*mine, OPEN_IN_SESSION)
-        turn_id = transaction.execute(open_turn).scalar_one_or_none()
-        if turn_id is not None:
-            raise SessionBusy(session_id, turn_id)
+        """Deletes the session with its ended turns, whose final states repeat its messages, and with their ratings."""
+        _idle(transaction, caller, session_id)
+        mine = turns.c.tenant == caller.tenant, turns.c.user_id == caller.user, turns.c.session_id == session_id
         transaction.execute(delete(turns).where(*mine))
-        transaction.execute(delete(sessions).where(sessions.c.tenant == caller.tenant, sessions.c.session_key == key))
+        transaction.execute(delete(sessions).where(*is_session(caller, session_id)))
 
     @writing
     def change_items(self, transaction: Connection, caller: Caller, session_id: str, change: ItemsChange) -> Session:
@@ -95,59 +146,6 @@ class SqlSessionStore(Store):
         transaction.execute(statement.values(items=items, update_time=self._database.now()))
         return _get(transaction, caller, session_id)
 
-    @reading
-    def messages(
-        self, transaction: Connection, caller: Caller, session_id: str, page: PageRequest
-    ) -> Page[ChatMessage]:
-        key = session_key(transaction, caller, session_id)
-        scope = ("messages", caller.tenant, key)
-        query = (
-            select(messages)
-            .where(*_in_session(caller, key), messages.c.position > _last_position(page, scope))
-            .order_by(messages.c.position)
-            .limit(page.size + 1)
-        )
-        rows = transaction.execute(query).all()
-        found = [message_of(row) for row in rows[: page.size]]
-        more = len(rows) > page.size
-        return Page(found, next_token(scope, str(rows[page.size - 1].position)) if more else "")
-
-    @reading
-    def history(
-        self, transaction: Connection, caller: Caller, session_id: str, max_chars: int
-    ) -> tuple[ChatMessage, ...]:
-        newer = func.sum(messages.c.character_count).over(order_by=messages.c.position.desc())
-        sized = (
-            select(messages, (newer - messages.c.character_count).label("newer_chars"))
-            .join_from(messages, sessions)
-            .where(
-                sessions.c.tenant == caller.tenant,
-                sessions.c.user_id == caller.user,
-                sessions.c.session_id == session_id,
-                messages.c.role.in_([MessageRole.USER, MessageRole.ASSISTANT]),
-            )
-            .subquery()
-        )
-        query = select(sized).where(sized.c.newer_chars <= max_chars).order_by(sized.c.position)
-        return tuple(message_of(row) for row in transaction.execute(query))
-
-    @reading
-    def recent_contexts(
-        self, transaction: Connection, caller: Caller, session_id: str, limit: int
-    ) -> tuple[RequestContext, ...]:
-        key = session_key(transaction, caller, session_id)
-        query = (
-            select(messages.c.request_context)
-            .where(
-                *_in_session(caller, key),
-                messages.c.role == MessageRole.ASSISTANT,
-                messages.c.request_context.is_not(None),
-            )
-            .order_by(messages.c.position.desc())
-            .limit(limit)
-        )
-        return tuple(transaction.execute(query).scalars())
-
 
 class SqlContentStore(Store):
     """A ContentStore in a Database."""
@@ -160,8 +158,16 @@ class SqlContentStore(Store):
         return {row.content_sha256: row.content for row in transaction.execute(query)}
 
 
-def ensure_session(transaction: Connection, caller: Caller, session_id: str, now: datetime, new: NewSession) -> bool:
-    """Creates the session unless it exists; returns whether it was created."""
+def ensure_session(
+    transaction: Connection,
+    caller: Caller,
+    session_id: str,
+    now: datetime,
+    new: NewSession,
+    change: ContextChange | None = None,
+    retry: RetryKey = NEVER_RETRIED,
+) -> bool:
+    """Creates the session unless it exists; returns whether it was created. One that exists is not changed."""
     statement = insert(sessions).values(
         tenant=caller.tenant,
         session_key=uuid4().hex,
@@ -169,23 +175,16 @@ def ensure_session(transaction: Connection, caller: Caller, session_id: str, now
         session_id=session_id,
         items=new.items,
         pending_servers=new.pending_servers,
-        matter_context=None,
+        matter_context=change.matter_context if change else None,
         message_count=0,
         create_time=now,
         update_time=now,
+        request_id=retry.request_id,
+        payload_sha256=retry.payload_sha256,
     )
     unique = ["tenant", "user_id", "session_id"]
     result = transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
     return result.one_or_none() is not None
-
-
-def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
-    """The key of the session. Raises SessionNotFound."""
-    query = select(sessions.c.session_key).where(*is_session(caller, session_id))
-    key: str | None = transaction.execute(query).scalar_one_or_none()
-    if key is None:
-        raise SessionNotFound(session_id)
-    return key
 
 
 def keep_outcome(
@@ -210,7 +209,7 @@ def keep_outcome(
     session = transaction.execute(statement).one_or_none()
     if session is not None:
         first = session.message_count - len(outcome.new_messages)
-        _append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
+        append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
 
 
 def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool: ApprovedTool) -> None:
@@ -223,53 +222,20 @@ def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool:
         transaction.execute(update(sessions).where(*this).values(approved_tools=(*others, tool)))
 
 
-def is_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
-    return (
+def _made_before(transaction: Connection, caller: Caller, retry: RetryKey) -> str:
+    """The id of the session that the same call has made before; empty where there is none. Raises RequestIdReused."""
+    if not retry.request_id:
+        return ""
+    query = select(sessions.c.session_id, sessions.c.payload_sha256).where(
         sessions.c.tenant == caller.tenant,
         sessions.c.user_id == caller.user,
-        sessions.c.session_id == session_id,
+        sessions.c.request_id == retry.request_id,
+        WITH_REQUEST_ID,
     )
-
-
-def _append(
-    transaction: Connection,
-    caller: Caller,
-    key: str,
-    turn_id: str,
-    first: int,
-    new: Sequence[ChatMessage],
-    now: datetime,
-) -> None:
-    rows = [
-        {
-            "tenant": caller.tenant,
-            "session_key": key,
-            "position": position,
-            "message_id": message.message_id or str(uuid4()),
-            "turn_id": message.turn_id or turn_id,
-            "role": message.role,
-            "create_time": message.create_time or now,
-            "character_count": len(message.content),
-            "content": message.content,
-            "request_context": message.request_context,
-            "turn": message.turn,
-        }
-        for position, message in enumerate(new, start=first)
-    ]
-    if rows:
-        transaction.execute(insert(messages), rows)
-
-
-def message_of(row: Row[Any]) -> ChatMessage:
-    return ChatMessage(
-        role=row.role,
-        content=row.content,
-        request_context=row.request_context,
-        turn_id=row.turn_id,
-        message_id=row.message_id,
-        create_time=row.create_time,
-        turn=row.turn,
-    )
+    row = transaction.execute(query).one_or_none()
+    if row is not None and row.payload_sha256 != retry.payload_sha256:
+        raise RequestIdReused(retry.request_id)
+    return row.session_id if row else ""
 
 
 def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
@@ -277,6 +243,14 @@ def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
     if row is None:
         raise SessionNotFound(session_id)
     return _session_of(row)
+
+
+def _idle(transaction: Connection, caller: Caller, session_id: str) -> Session:
+    """The session. Raises SessionBusy while a turn of it is open."""
+    session = _get(transaction, caller, session_id)
+    if session.running_turn_id:
+        raise SessionBusy(session_id, session.running_turn_id)
+    return session
 
 
 def _owned_by(caller: Caller) -> Select[Any]:
@@ -302,20 +276,9 @@ def _session_of(row: Row[Any]) -> Session:
         message_count=row.message_count,
         pending_servers=row.pending_servers,
         approved_tools=row.approved_tools,
+        title=row.title,
+        notes=row.notes,
     )
-
-
-def _in_session(caller: Caller, key: str) -> tuple[ColumnElement[bool], ...]:
-    return messages.c.tenant == caller.tenant, messages.c.session_key == key
-
-
-def _last_position(page: PageRequest, scope: tuple[str, ...]) -> int:
-    after = start_after(page, scope, 1)
-    if after is None:
-        return -1
-    if not after[0].isdecimal() or len(after[0]) > 9:
-        raise foreign_token()
-    return int(after[0])
 
 
 def keep_contents(transaction: Connection, tenant: str, contents: Mapping[str, str]) -> None:

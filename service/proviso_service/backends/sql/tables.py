@@ -1,18 +1,11 @@
 """All tables. Each row has its tenant, and foreign keys include it, so that a row cannot belong to one of another
 tenant."""
 
-from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Any
-
-from pydantic import TypeAdapter
 from sqlalchemy import (
     Boolean,
     Column,
     Connection,
-    DateTime,
-    Dialect,
-    Enum,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -22,60 +15,19 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
     false,
     inspect,
     text,
 )
 
+from proviso_service.backends.sql.column_types import Encoded, UtcDateTime, enumerated
 from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
+from proviso_service.errors import FailureCause
+from proviso_service.language import ENGLISH
 from proviso_service.matters import DocumentStatus
 from proviso_service.reading import Heading, PageSpan
-from proviso_service.turns import FinalState, MessageRole, TurnState, TurnSummary
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A moment, stored and returned in UTC. Raises ValueError for one without a time zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a moment without a time zone cannot be stored")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class Encoded(TypeDecorator[Any]):
-    """A frozen dataclass, or a tuple of them, stored as JSON; `form` is its type. None is stored as NULL."""
-
-    impl = Text
-    cache_ok = True
-
-    def __init__(self, form: Any) -> None:
-        super().__init__()
-        self.form = form
-        self._adapter: TypeAdapter[Any] = TypeAdapter(form)
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else self._adapter.dump_json(value).decode()
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        return None if value is None else self._adapter.validate_json(value)
-
-
-def enumerated(kind: type[StrEnum]) -> Enum:
-    """The type of a column that holds an enum's values as text. A new value of the enum needs no migration."""
-    return Enum(kind, native_enum=False, length=32, values_callable=lambda members: [m.value for m in members])
-
+from proviso_service.turns import FinalState, MessageRole, Rating, RatingReason, TurnState, TurnSummary
 
 metadata = MetaData(
     naming_convention={
@@ -94,6 +46,7 @@ RUNNING = text("state = 'running'")
 AWAITING = text("state = 'awaiting_approval'")
 OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
 WITH_REQUEST_ID = text("request_id != ''")
+RATED = text("rating IS NOT NULL")
 
 
 def _tenant() -> Column[str]:
@@ -109,13 +62,28 @@ matters = Table(
     Column("create_time", UtcDateTime, nullable=False),
     Column("index_version", Integer, nullable=False),
     Column("deleted", Boolean, nullable=False, server_default=false()),
+    Column("notes", Text, nullable=False, server_default=""),
+    Column("update_time", UtcDateTime),
+    Column("request_user", String, nullable=False, server_default=""),
+    Column("request_id", String, nullable=False, server_default=""),
+    Column("payload_sha256", String, nullable=False, server_default=""),
     PrimaryKeyConstraint("tenant", "matter_id"),
     Index(None, "tenant", "create_time", "matter_id"),
     Index(None, "tenant", "name"),
     Index("ix_matters_deleted", "tenant", "matter_id", sqlite_where=DELETED, postgresql_where=DELETED),
+    Index(
+        "uq_matters_request",
+        "tenant",
+        "request_user",
+        "request_id",
+        unique=True,
+        sqlite_where=WITH_REQUEST_ID,
+        postgresql_where=WITH_REQUEST_ID,
+    ),
 )
 """A matter that is marked `deleted` is invisible to callers. Its documents are then removed in several transactions,
-and at last its row."""
+and at last its row. `update_time` is empty until its name or notes are changed. `request_user`, `request_id` and
+`payload_sha256` are the RetryKey of the call that made it; a deleted one has no request_id."""
 
 documents = Table(
     "documents",
@@ -135,6 +103,7 @@ documents = Table(
     Column("page_count", Integer, nullable=False),
     Column("upload_time", UtcDateTime, nullable=False),
     Column("replaces_document_id", String, nullable=False),
+    Column("failure_cause", enumerated(FailureCause)),
     PrimaryKeyConstraint("tenant", "document_id"),
     UniqueConstraint("tenant", "matter_id", "sha256"),
     ForeignKeyConstraint(["tenant", "matter_id"], ["matters.tenant", "matters.matter_id"], ondelete="CASCADE"),
@@ -180,6 +149,21 @@ outlines = Table(
     _of_document(),
 )
 """The headings and pages of each document's text."""
+
+page_words = Table(
+    "page_words",
+    metadata,
+    _tenant(),
+    Column("document_id", String, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("width", Float, nullable=False),
+    Column("height", Float, nullable=False),
+    Column("words", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id", "number"),
+    _of_document(),
+)
+"""The pages of PDFs as they are shown, in points, with `words` as contents.compressed makes them. Documents that were
+ingested before this table existed have none."""
 
 segments = Table(
     "segments",
@@ -267,9 +251,22 @@ sessions = Table(
     Column("update_time", UtcDateTime, nullable=False),
     Column("approved_tools", Encoded(tuple[ApprovedTool, ...]), nullable=False, server_default="[]"),
     Column("pending_servers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
+    Column("title", String, nullable=False, server_default=""),
+    Column("notes", Text, nullable=False, server_default=""),
+    Column("request_id", String, nullable=False, server_default=""),
+    Column("payload_sha256", String, nullable=False, server_default=""),
     PrimaryKeyConstraint("tenant", "session_key"),
     UniqueConstraint("tenant", "user_id", "session_id"),
     Index(None, "tenant", "user_id", "create_time", "session_key"),
+    Index(
+        "uq_sessions_request",
+        "tenant",
+        "user_id",
+        "request_id",
+        unique=True,
+        sqlite_where=WITH_REQUEST_ID,
+        postgresql_where=WITH_REQUEST_ID,
+    ),
 )
 """The sessions. `session_id` is the string that the caller chose; `session_key` is the service's own key, which is
 never used again after the session is deleted."""
@@ -288,6 +285,7 @@ messages = Table(
     Column("content", Text, nullable=False),
     Column("request_context", Encoded(RequestContext)),
     Column("turn", Encoded(TurnSummary)),
+    Column("unsent", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant", "session_key", "position"),
     ForeignKeyConstraint(["tenant", "session_key"], ["sessions.tenant", "sessions.session_key"], ondelete="CASCADE"),
 )
@@ -320,6 +318,11 @@ turns = Table(
     Column("end_time", UtcDateTime),
     Column("final_state", Encoded(FinalState)),
     Column("suspended", Text),
+    Column("language", String, nullable=False, server_default=ENGLISH),
+    Column("rating", enumerated(Rating)),
+    Column("rating_reason", enumerated(RatingReason)),
+    Column("rating_text", Text),
+    Column("rate_time", UtcDateTime),
     PrimaryKeyConstraint("tenant", "turn_id"),
     Index(
         "uq_turns_request",
@@ -352,12 +355,15 @@ turns = Table(
         sqlite_where=AWAITING,
         postgresql_where=AWAITING,
     ),
+    Index("ix_turns_rated", "rate_time", "turn_id", sqlite_where=RATED, postgresql_where=RATED),
 )
 """The turns. A session may be created only when its first turn ends, so a turn names its session by `session_id`.
-`suspended` is the state, as JSON, from which a turn that awaits an approval is resumed."""
+`suspended` is the state, as JSON, from which a turn that awaits an approval is resumed. `language` is that of its
+message, for what is told of it when its process is gone. What a person says of a
+turn's answer stands with the turn: a session that goes on from another one has copies of its messages."""
 
 
-CURRENT_REVISION = "0004"
+CURRENT_REVISION = "0009"
 """The revision of the newest migration in `migrations/versions`."""
 
 

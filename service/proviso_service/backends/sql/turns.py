@@ -14,16 +14,15 @@ from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.turns import (
-    EXIT_SEMANTICS,
     Decision,
     ExitReason,
-    FinalState,
     SuspendedTurn,
     TurnBegun,
     TurnOutcome,
     TurnRecord,
     TurnRequest,
     TurnState,
+    bare_outcome,
     suspended_from_json,
     suspended_to_json,
 )
@@ -58,6 +57,7 @@ _RECORD_COLUMNS: tuple[Column[Any], ...] = (
     turns.c.state,
     turns.c.last_sequence,
     turns.c.final_state,
+    turns.c.language,
 )
 
 
@@ -92,6 +92,7 @@ class SqlTurnStore(Store):
             "lease_expire_time": now + timedelta(seconds=lease_s),
             "last_sequence": 0,
             "create_time": now,
+            "language": request.language,
         }
         created = transaction.execute(_BEGIN, row)
         if created.one_or_none() is not None:
@@ -207,12 +208,21 @@ class SqlTurnStore(Store):
     @writing
     def close_interrupted(self, transaction: Connection, owner: str) -> int:
         now = self._database.now()
-        statement = (
-            update(turns)
-            .where(RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner))
-            .values(state=TurnState.ENDED, end_time=now, final_state=_interrupted())
+        interrupted = RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner)
+        languages = transaction.execute(select(turns.c.language).where(*interrupted).distinct()).scalars().all()
+        return sum(
+            transaction.execute(
+                update(turns)
+                .where(*interrupted, turns.c.language == language)
+                .values(
+                    state=TurnState.ENDED,
+                    end_time=now,
+                    last_sequence=turns.c.last_sequence + 1,
+                    final_state=bare_outcome(ExitReason.INTERNAL_ERROR, language=language).final_state,
+                )
+            ).rowcount
+            for language in languages
         )
-        return transaction.execute(statement).rowcount
 
 
 def _begun_or_busy(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
@@ -273,9 +283,5 @@ def _record_of(row: Row[Any]) -> TurnRecord:
         state=row.state,
         last_sequence=row.last_sequence,
         final_state=row.final_state,
+        language=row.language,
     )
-
-
-def _interrupted() -> FinalState:
-    semantics = EXIT_SEMANTICS[ExitReason.INTERNAL_ERROR]
-    return FinalState(ExitReason.INTERNAL_ERROR, semantics.retryable, semantics.display_message, semantics.message)

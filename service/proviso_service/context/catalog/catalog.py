@@ -122,16 +122,14 @@ class Catalog:
 
     def page(self, kind: ItemType | None, page: PageRequest) -> Page[CatalogItem]:
         """A page of items by type and name; of all types where `kind` is None. Raises InvalidRequest for a page token
-        that is not the catalog's."""
-        after = page.after(3)
-        rest = [
-            item
-            for item in self.items
-            if (kind is None or item.ref.type is kind) and (after is None or list(_key(item.ref)) > after)
-        ]
+        that is not this list's."""
+        scope = ("items", kind or "")
+        after = page.after(scope, 3)
+        listed = [item for item in self.items if kind is None or item.ref.type is kind]
+        rest = [item for item in listed if after is None or list(_key(item.ref)) > after]
         shown_items = rest[: page.size]
         more = len(rest) > page.size
-        return Page(shown_items, page_token(*_key(shown_items[-1].ref)) if more else "")
+        return Page(shown_items, page_token(scope, *_key(shown_items[-1].ref)) if more else "", len(listed))
 
 
 def tool_items(server: str, definitions: Iterable[ToolDefinition], policy: ToolPolicy) -> tuple[CatalogItem, ...]:

@@ -84,7 +84,8 @@ class CatalogItem:
 
     `include_mode` is the one that holds. Among the items that are chosen for a request, those of a higher `priority`
     come first. The content of a tool is the JSON that the model is shown of it; `approval` matters for tools only.
-    `size_bytes` is the size of description and content in UTF-8."""
+    `keywords` are searched like the rest, but the model is not given them. `size_bytes` is the size of description and
+    content in UTF-8."""
 
     ref: ItemRef
     description: str
@@ -96,6 +97,7 @@ class CatalogItem:
     priority: int = 0
     enabled: bool = True
     approval: Approval = Approval.NONE
+    keywords: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -108,11 +110,12 @@ class CatalogItem:
         priority: int = 0,
         enabled: bool = True,
         approval: Approval = Approval.NONE,
+        keywords: tuple[str, ...] = (),
     ) -> "CatalogItem":
         """An item with the hash of its content, in hexadecimal, and its size."""
         sha256, size_bytes = content_sha256(content), utf8_bytes(description) + utf8_bytes(content)
         mode, source = effective.mode, effective.source
-        return cls(ref, description, content, sha256, mode, source, size_bytes, priority, enabled, approval)
+        return cls(ref, description, content, sha256, mode, source, size_bytes, priority, enabled, approval, keywords)
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,7 @@ def _item(draft: ItemDraft) -> CatalogItem:
         EffectiveMode.of_item(fields.include),
         priority=fields.priority,
         enabled=fields.enabled,
+        keywords=fields.keywords,
     )
 
 

@@ -102,6 +102,7 @@ class ItemFields(Fields):
     include: IncludeMode | None = None
     priority: Annotated[StrictInt, Field(ge=-1_000, le=1_000)] = 0
     enabled: StrictBool = True
+    keywords: Annotated[tuple[_Line, ...], Field(max_length=100)] = ()
 
 
 class ToolFields(Fields):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import IncludeMode, SessionItem
+from proviso_service.context.selection.glossary import Glossary
 from proviso_service.models import Scores, Vectors
 from proviso_service.reading import MESSAGE_STOP_WORDS, plain_words
 
@@ -80,6 +81,10 @@ little else."""
 _MESSAGE_WORDS = 64
 _SATURATION = 1.2
 _LENGTH_SHARE = 0.75
+_FEWEST_ITEMS = 100
+"""A word is taken to be as rare as in a catalog of so many items. In a catalog of ten, one that a single item has would
+else count as common."""
+
 _HALF = 6.0
 """The BM25 score that counts as one half. It is about what one rare word that message and item share is worth, or two
 common ones."""
@@ -99,6 +104,10 @@ class WordIndex:
         stemmer = Stemmer.Stemmer("english")
         counts = [Counter(stemmer.stemWords(_words(text))) for text in texts]
         return cls(stemmer, len(counts), _weights(counts))
+
+    def has(self, word: str) -> bool:
+        """Whether an item has the word in any form."""
+        return self._stemmer.stemWord(word) in self._weights
 
     def scores(self, message: str) -> Scores:
         """How well each item's words are those of the message: shape (items,), each in [0, 1), and 0 for an item that
@@ -128,7 +137,7 @@ def _weights(counts: Sequence[Counter[str]]) -> Weights:
     return {
         stem: (
             np.array([item for item, _ in found], dtype=np.intp),
-            np.array([share * _rarity(len(counts), len(found)) for _, share in found], dtype=np.float32),
+            np.array([share * _rarity(max(len(counts), _FEWEST_ITEMS), len(found)) for _, share in found], np.float32),
         )
         for stem, found in held.items()
     }
@@ -151,13 +160,15 @@ class Matches:
 
 
 def item_chunks(item: CatalogItem, max_chars: int) -> list[str]:
-    """The texts that are embedded for an item: its description and its content in chunks. There is at least one."""
-    return [*chunks(item.description, max_chars), *chunks(item.content, max_chars)] or [item.ref.name]
+    """The texts that are embedded for an item: its description, its keywords and its content in chunks. There is at
+    least one."""
+    texts = (item.description, ", ".join(item.keywords), item.content)
+    return [chunk for text in texts for chunk in chunks(text, max_chars)] or [item.ref.name]
 
 
 def item_words(item: CatalogItem) -> str:
     """The text of an item that is searched for words."""
-    return f"{item.ref.name} {item.description} {item.content}"
+    return " ".join((item.ref.name, item.description, *item.keywords, item.content))
 
 
 def cosines(vectors: Vectors, vector: Vectors) -> Scores:
@@ -181,20 +192,22 @@ class ItemIndex:
     owners: NDArray[np.intp]
     starts: NDArray[np.intp]
     words: WordIndex
+    glossary: Glossary
 
     @classmethod
-    def of(cls, chunk_counts: Sequence[int], vectors: Vectors, words: WordIndex) -> "ItemIndex":
+    def of(cls, chunk_counts: Sequence[int], vectors: Vectors, words: WordIndex, glossary: Glossary) -> "ItemIndex":
         """The index of items that have so many chunks each, at least one."""
         counts = np.array(chunk_counts, dtype=np.intp)
-        return cls(vectors, np.repeat(np.arange(len(counts)), counts), np.cumsum(counts) - counts, words)
+        return cls(vectors, np.repeat(np.arange(len(counts)), counts), np.cumsum(counts) - counts, words, glossary)
 
-    def matches(self, message: str, vector: Vectors, wanted: Flags, word_weight: float, top_k: int) -> Matches:
-        """The matches of the items that are `wanted`, as if there were no others. `vector` is that of the message.
+    def matches(self, words: str, vectors: Sequence[Vectors], wanted: Flags, word_weight: float, top_k: int) -> Matches:
+        """The matches of the items that are `wanted`, as if there were no others. `words` are those of the message, and
+        `vectors` those of the texts that say it, of which the closest one counts.
 
         The score of a chunk is in [0, 1]. The share `word_weight` of it says how well the item's words are those of the
         message, and the rest is the cosine of the chunk's vector with the message's."""
-        meaning = cosines(self.vectors, vector)
-        scores = (1 - word_weight) * meaning + word_weight * self.words.scores(message)[self.owners]
+        meaning = np.maximum.reduce([cosines(self.vectors, vector) for vector in vectors])
+        scores = (1 - word_weight) * meaning + word_weight * self.words.scores(words)[self.owners]
         best: Scores = np.maximum.reduceat(scores, self.starts)[wanted]
         return Matches(best, best >= _nth_best(scores[wanted[self.owners]], top_k))
 

@@ -13,6 +13,7 @@ from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import content_sha256
 from proviso_service.context.selection.config import SelectionConfig
+from proviso_service.context.selection.glossary import Glossary
 from proviso_service.context.selection.index import (
     Flags,
     ItemIndex,
@@ -23,6 +24,7 @@ from proviso_service.context.selection.index import (
     item_chunks,
     item_words,
 )
+from proviso_service.language import ENGLISH, likely_languages
 from proviso_service.models import Embedder, Scores, Vectors
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 
@@ -84,11 +86,19 @@ class ItemSearch:
         TimeoutError after the search's time limit, and what the embedder and the cache raise."""
         with self._spans.retrieval("catalog"):
             found = self._index_and_query(tuple(items), message)
-            index, vector = await with_timeout(self._settings.time_limit_s, found)
-        return index.matches(message, vector, wanted, self._settings.word_weight, self._settings.top_k)
+            index, words, vectors = await with_timeout(self._settings.time_limit_s, found)
+        return index.matches(words, vectors, wanted, self._settings.word_weight, self._settings.top_k)
 
-    async def _index_and_query(self, items: tuple[CatalogItem, ...], message: str) -> tuple[ItemIndex, Vectors]:
-        return await self._index(items), await self._embedder.embed_query(message)
+    async def _index_and_query(
+        self, items: tuple[CatalogItem, ...], message: str
+    ) -> tuple[ItemIndex, str, Sequence[Vectors]]:
+        """The index, the words of the message, and the vectors of the message and of what it is in English."""
+        index = await self._index(items)
+        likely = likely_languages(message)
+        if ENGLISH in likely:
+            return index, message, [await self._embedder.embed_query(message)]
+        said = index.glossary.in_english(message, likely, index.words.has)
+        return index, said.words, [await self._embedder.embed_query(text) for text in said.texts]
 
     async def _index(self, items: tuple[CatalogItem, ...]) -> ItemIndex:
         if index := self._known(items):
@@ -107,9 +117,10 @@ class ItemSearch:
         max_chars = self._settings.chunk_chars
         pieces = await asyncio.to_thread(lambda: [item_chunks(item, max_chars) for item in items])
         words = await asyncio.to_thread(WordIndex.of, [item_words(item) for item in items])
+        glossary = await asyncio.to_thread(Glossary.read)
         texts = [text for found in pieces for text in found]
         vectors = await embedded(texts, self._embedder, self._vectors)
-        return ItemIndex.of([len(found) for found in pieces], vectors, words)
+        return ItemIndex.of([len(found) for found in pieces], vectors, words, glossary)
 
 
 class TextSimilarity:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.embedded.chat import wording
+from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.conversation import Evidence, Search
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
 from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, closest, rank
-from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
 from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name
 from proviso_service.embedded.topics import ValueKind
@@ -48,22 +49,24 @@ async def answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> WrittenAnswer:
     """Writes the answer that the evidence supports, or the fixed refusal when it supports none."""
+    where = searched_document(request, target) if target.documents else ""
+    more = offer(request, target, evidence) if where else ""
     if request.clauses and evidence.analyses:
         last = evidence.analyses[-1]
-        return WrittenAnswer(
-            iql_answer(request.clauses, last), found=request.clauses.compares or last.total_matches > 0
-        )
+        is_found = request.clauses.compares or last.total_matches > 0
+        return WrittenAnswer(iql_answer(request.clauses, last, where) + ("" if is_found else more), found=is_found)
     if request.asks_types and evidence.classified:
         found = evidence.classified[-1]
-        return WrittenAnswer(types_answer(found), found=found.total_found > 0)
+        is_found = found.total_found > 0
+        return WrittenAnswer(types_answer(found, where) + ("" if is_found else more), found=is_found)
     settled = _answer_without_search(request, target, evidence)
     if settled:
         return WrittenAnswer(settled)
     if request.intent is Intent.COUNT:
-        return WrittenAnswer(count_answer(request, target, evidence))
+        return WrittenAnswer(count_answer(request, target, evidence, where, more))
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
         text = read_out(request, evidence)
-        return WrittenAnswer(text) if text else _nothing(target, evidence)
+        return WrittenAnswer(text) if text else _nothing(request, target, evidence)
     return await _quoted_answer(request, target, evidence, embedder)
 
 
@@ -76,31 +79,33 @@ async def _quoted_answer(
     if request.intent in (Intent.FIND, Intent.CLAUSE):
         good = closest(good, wanted)
     if not good:
-        return _without_figure(ranked, wanted, evidence) or _nothing(target, evidence)
+        return _without_figure(request, ranked, wanted, evidence) or _nothing(request, target, evidence)
+    opening = none_in_view(request, evidence, {one.document for one in good}) if request.viewed else ""
     if request.intent is Intent.COMPARE:
-        return WrittenAnswer(compared(request, target, good, wanted) + _caveat(evidence))
+        return WrittenAnswer(opening + compared(request, target, good, wanted) + _caveat(evidence))
     if request.intent is Intent.FIND:
         chosen = distinct(good)[:_MAX_FOUND]
         text = bullets(listed(chosen, wanted, good, ranked))
     else:
         chosen = best_by_document(good, wanted)
-        text = _opening(request, good) + stated(good, wanted)
+        text = stated(good, wanted)
     documents = len({one.document for one in chosen})
-    return WrittenAnswer(text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
+    return WrittenAnswer(opening + text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
 
 
 def _without_figure(
-    ranked: Sequence[ScoredSentence], wanted: AnswerCriteria, evidence: Evidence
+    request: UserRequest, ranked: Sequence[ScoredSentence], wanted: AnswerCriteria, evidence: Evidence
 ) -> WrittenAnswer | None:
     """Quotes the clause on the topic where none states the period or the amount that was asked for, and says that none
     does."""
     if wanted.topic is None or wanted.kind not in _WITHOUT_FIGURE:
         return None
     bare = AnswerCriteria(wanted.question, wanted.topic)
-    near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE]
+    near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE][:1]
     if not near:
         return None
-    return WrittenAnswer(_WITHOUT_FIGURE[wanted.kind] + stated(near[:1], bare) + _caveat(evidence), found=False)
+    opening = none_in_view(request, evidence, {one.document for one in near}) or _WITHOUT_FIGURE[wanted.kind]
+    return WrittenAnswer(opening + stated(near, bare) + _caveat(evidence), found=False)
 
 
 def _not_shown(evidence: Evidence, quoted: int) -> str:
@@ -172,16 +177,9 @@ def _unready_line(filename: str, status: str) -> str:
     return f"{name(filename)} is still being processed, so I can't search it yet."
 
 
-def _nothing(target: TargetDocuments, evidence: Evidence) -> WrittenAnswer:
-    searched = _searched_names(target, evidence)
-    where = f" I searched {joined(searched)}." if searched else ""
-    return WrittenAnswer(wording.NO_ANSWER + where + _caveat(evidence).replace("\n\n", " "), found=False)
-
-
-def _searched_names(target: TargetDocuments, evidence: Evidence) -> list[str]:
-    if any(not search.document_ids for search in evidence.searches):
-        return []
-    return [name(one.filename) for one in target.documents if one.filename]
+def _nothing(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> WrittenAnswer:
+    text = not_found(request, target, evidence) or wording.NO_ANSWER
+    return WrittenAnswer(text + _caveat(evidence).replace("\n\n", " "), found=False)
 
 
 def _caveat(evidence: Evidence) -> str:
@@ -189,11 +187,3 @@ def _caveat(evidence: Evidence) -> str:
         dict.fromkeys(name(one) for search in evidence.searches for one in search.documents_processing if one)
     )
     return f"\n\nStill being processed and not searched: {joined(processing)}." if processing else ""
-
-
-def _opening(request: UserRequest, good: Sequence[ScoredSentence]) -> str:
-    if request.scope is not Scope.VIEWED_FIRST or request.viewed is None:
-        return ""
-    if any(one.passage.document_id == request.viewed.document_id for one in good):
-        return ""
-    return f"I found no answer in {name(request.viewed.name)}, the document on view, but in other documents. "

@@ -25,6 +25,7 @@ from proviso_service.tool_results import (
     FoundPassages,
     QueryMatches,
     ResultShape,
+    TurnResult,
 )
 
 _MARKER = re.compile(
@@ -78,7 +79,8 @@ class ReadConversation:
 def read_conversation(messages: Sequence[BaseMessage]) -> ReadConversation:
     """Reads a list of messages. The last human message is the current one; the current text is empty where there is
     none."""
-    asked = [index for index, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    # The service's own messages to the model have a name; those of persons have none.
+    asked = [index for index, message in enumerate(messages) if isinstance(message, HumanMessage) and not message.name]
     if not asked:
         return ReadConversation(UserMessage(""))
     before = messages[: asked[-1]]
@@ -121,7 +123,8 @@ def _unescaped(name: str) -> str:
 
 
 class Search(FoundPassages):
-    """The passages that a search has found, with the documents and the number of passages that it was asked for."""
+    """The passages that a search has found, with the documents and the number of passages that it was asked for. Where
+    it was asked for no documents in particular, it has searched all of them."""
 
     document_ids: tuple[str, ...] = ()
     max_results: int = 0
@@ -168,6 +171,21 @@ class Evidence:
     def has_called(self, name: str) -> bool:
         return any(call.name == name for call in self.calls)
 
+    def has_searched(self, document_id: str) -> bool:
+        """Whether a document was searched among few: in a search of the whole matter its passages may have had to give
+        way to those of others."""
+        return any(document_id in search.document_ids and not _passed_over(search) for search in self.searches)
+
+    @property
+    def has_searched_all(self) -> bool:
+        return any(not search.document_ids for search in self.searches)
+
+    @property
+    def has_other_documents(self) -> bool:
+        """Whether the matter may have documents beside those that were searched."""
+        told = [one.searched for one in (*self.searches, *self.analyses, *self.classified) if one.searched]
+        return not told or any(one.documents < one.of for one in told)
+
     @property
     def passages(self) -> tuple[FoundPassage, ...]:
         """All passages that can be quoted, in the order in which the tools gave them, each text once."""
@@ -175,6 +193,11 @@ class Evidence:
         found += [part.passage for part in self.parts]
         unique = {(passage.document_id or passage.filename, passage.text): passage for passage in reversed(found)}
         return tuple(reversed(unique.values()))
+
+
+def _passed_over(result: TurnResult) -> bool:
+    """Tells whether the document on view was asked for and could not be searched."""
+    return result.on_view is not None and result.on_view.searched is False
 
 
 def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:

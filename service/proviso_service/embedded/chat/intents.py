@@ -89,6 +89,7 @@ _COMPILED = {
     intent: tuple((bonus, re.compile(pattern, re.IGNORECASE)) for bonus, pattern in rules)
     for intent, rules in _RULES.items()
 }
+_OF_DOCUMENTS = re.compile(rf"\b{DOCUMENTS}\b|\bupload|\bprocess|\b(?:matter|case)\b", re.IGNORECASE)
 _ABOUT_DOCUMENTS = re.compile(
     rf"\b{DOCUMENTS}\b|\b(?:clauses?|provisions?|matter|part(?:y|ies)|section|tenant|landlord|customer|supplier|provider"
     r"|licens\w+|terminat\w+|liab\w+|indemn\w+|confidential\w*|govern\w* law|notice period)\b",
@@ -158,8 +159,10 @@ def choose(question: str, nearness: Mapping[Intent, float]) -> Intent:
 
 def _score(question: str, intent: Intent, nearness: float) -> float:
     bonus = rule_bonus(question, intent)
-    if intent is Intent.COUNT and not bonus:
-        return 0.0  # whatever it is near to, a question that asks for no number and for no documents counts nothing
+    if intent in (Intent.COUNT, Intent.COMPARE) and not bonus:
+        return 0.0  # whatever it is near to, a question without a word for counting or comparing does neither
+    if intent is Intent.LIST and not _OF_DOCUMENTS.search(question):
+        return 0.0  # it asks for a list of something else
     if intent in (Intent.SHOW, Intent.SUMMARY) and not bonus and topic_of(question):
         return 0.0  # it asks for one thing in a document, not for the document
     return nearness + bonus

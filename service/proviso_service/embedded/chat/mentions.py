@@ -1,5 +1,5 @@
 """Finds the documents that a question names (`the services agreement`, `our NDA`, `Lease.pdf`) and matches them with
-file names."""
+file names; and tells whether it points at the document on view or means several."""
 
 import re
 from collections.abc import Sequence
@@ -75,6 +75,26 @@ _COMMON_STEMS = frozenset(
         *" ".join(ABBREVIATIONS.values()).split(),
     )
 )
+_DOCUMENT = r"(?:document|agreement|contract|file)"
+_THIS = re.compile(
+    r"\b(?:this|the (?:current|open))\b(?! (?:matter|case)\b)|\b(?:here(?:in|under|of|by)?)\b", re.IGNORECASE
+)
+_THE_ONE = re.compile(rf"\b(?:it|its|(?:the|that) (?:same )?{_DOCUMENT})\b", re.IGNORECASE)
+# Which documents somebody must deliver is no question about the documents of the matter.
+_OF_SOMEBODY = (
+    r"(?:(?:must|shall|should|may|can|does|do|did|will|is|are) (?:the|each|either|an?|both|it)"
+    r"|(?:must|shall|should) be)\b"
+)
+_SEVERAL = re.compile(
+    r"\b(?:all|every|each|other|both|across|how many|these|those|the(?: (?:two|three))?) "
+    rf"(?:of (?:the|our) )?(?:\w+ )?{_DOCUMENT}s\b"
+    rf"|\b(?:which|what) (?:of (?:the|our) )?(?:\w+ )?{_DOCUMENT}s?\b(?! {_OF_SOMEBODY})"
+    rf"|\b(?:every|each|the other|another) (?:\w+ )?{_DOCUMENT}\b"
+    rf"|\bany (?:of (?:the|our|these|those) )?{_DOCUMENT}s?\b"
+    r"|\b(?:in|across) (?:this|the|our) (?:(?:whole|entire) )?(?:matter|case)\b(?! (?:of|where|when|that)\b)"
+    r"|\bthe others\b|\belsewhere\b|\beverywhere\b",
+    re.IGNORECASE,
+)
 _DEFINITE = frozenset({"the", "our", "my", "their", "this", "that"})
 _INDEFINITE = frozenset({"a", "an", "any", "no"})
 _MAX_MODIFIERS = 4
@@ -110,6 +130,21 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
         if mention and not any(mention.start < other.end and other.start < mention.end for other in found):
             found.append(mention)
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def points_at_view(question: str) -> bool:
+    """Tells whether a question that names no document means the one on view: "this agreement", "here", "it"."""
+    return bool(_THIS.search(question) or _THE_ONE.search(question))
+
+
+def means_this_one(question: str) -> bool:
+    """Tells whether a question means the document on view, also beside those that it names."""
+    return _THIS.search(question) is not None
+
+
+def means_several(question: str) -> bool:
+    """Tells whether a question is about several documents or the whole matter."""
+    return _SEVERAL.search(question) is not None
 
 
 def without_mentions(text: str, mentions: Sequence[Mention], put: str = "") -> str:

@@ -2,14 +2,21 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
-from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest, needs_listing
+from proviso_service.embedded.chat.request import (
+    Scope,
+    TargetDocuments,
+    UserRequest,
+    as_listed,
+    may_widen,
+    needs_listing,
+)
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.reading import joined_words
 from proviso_service.tool_results import (
@@ -82,21 +89,16 @@ def _needs_listing(request: UserRequest, tools: Tools) -> bool:
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     """Returns what to try, once, when the evidence gave no answer. Where only the beginning of one document was read,
-    it is a search; where only the document on view was searched, the rest of the matter; otherwise a search in the
-    question's own words."""
-    if len(evidence.calls) >= MAX_CALLS:
-        return []
-    if evidence.analyses or evidence.classified:
-        is_new = request.scope is Scope.VIEWED_FIRST and len(evidence.analyses) + len(evidence.classified) == 1
-        again = _analysis(request, TargetDocuments(), tools)
-        return [_accepted(again, tools)] if again and is_new else []
-    if request.intent in (Intent.SHOW, Intent.SUMMARY):
+    it is a search; where only the document on view was searched for an open question, the rest of the matter; otherwise
+    a search in the question's own words."""
+    is_analysed = bool(evidence.analyses or evidence.classified)
+    if len(evidence.calls) >= MAX_CALLS or is_analysed or request.intent in (Intent.SHOW, Intent.SUMMARY):
         return []
     if not evidence.searches:
         was_opened = evidence.has_called(TEXT_TOOL) and SEARCH_TOOL in tools
         return [_accepted(_first_search(request, target), tools)] if was_opened else []
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
-    if request.scope is Scope.VIEWED_FIRST and SEARCH_TOOL in tools and not is_searched:
+    if may_widen(request, target) and evidence.has_other_documents and SEARCH_TOOL in tools and not is_searched:
         return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
     return _search_as_asked(request, target, evidence, tools)
 
@@ -106,7 +108,7 @@ def _search_as_asked(
 ) -> list[PlannedCall]:
     """Returns a search with the question itself as query, where the first query was made from the question's topic."""
     was_topical = request.topic is not None and request.intent is not Intent.COMPARE and not request.section
-    if not was_topical or SEARCH_TOOL not in tools or request.scope is Scope.VIEWED_FIRST:
+    if not was_topical or SEARCH_TOOL not in tools or may_widen(request, target):
         return []
     first = _search(request, target, _FEW if len(target.documents) == 1 else _MANY)
     call = _accepted(
@@ -191,12 +193,18 @@ def _opening_of(document: ListedDocument) -> PlannedCall:
 
 
 def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> list[PlannedCall]:
-    """Returns two searches, each in one half of the documents, so that there is room for all of them."""
+    """Returns two searches, each in one half of the documents, so that there is room for all of them. Where all
+    documents are compared and they are very many, one of the two is in the document on view."""
     documents = target.documents
     if not documents and not request.mentions and evidence.listing and evidence.listing.is_whole:
         documents = tuple(one for one in evidence.listing.documents if one.is_ready)
+    if len(documents) == 1:
+        return [_first_search(request, replace(target, documents=documents))]
     if not 2 <= len(documents) <= 2 * _MANY:
-        return [_search(request, target, _MANY, each=1)]
+        everywhere = _search(request, target, _MANY, each=1)
+        if documents or request.viewed is None:
+            return [everywhere]
+        return [_first_search(request, TargetDocuments((as_listed(request.viewed),))), everywhere]
     half = -(-len(documents) // 2)
     each = max(1, _FEW // half)
     return [

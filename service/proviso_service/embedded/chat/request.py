@@ -3,7 +3,7 @@ questions before it."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query
@@ -15,9 +15,13 @@ from proviso_service.embedded.chat.mentions import (
     filename_stems,
     find_mentions,
     match_mention,
+    means_several,
+    means_this_one,
+    points_at_view,
     without_mentions,
 )
 from proviso_service.embedded.chat.text import content_words, one_line
+from proviso_service.embedded.chat.wording import OFFER
 from proviso_service.embedded.topics import Topic, ValueKind, kind_of, topic_of
 from proviso_service.tool_results import ListedDocument
 
@@ -30,19 +34,29 @@ _FOLLOW_UP = re.compile(
 _MORE = re.compile(
     r"^(?:(?:tell|show|give) me more|more|go on|continue|anything else|what else|more details?)\b", re.IGNORECASE
 )
-_ONLY_THIS = re.compile(
-    r"\b(?:this|the current|the open) (?:document|agreement|contract|file|lease|nda|one)\b", re.IGNORECASE
-)
 _ANAPHOR = re.compile(
     r"\b(?:it|its|that (?:document|agreement|contract|file|one)|(?:the )?same (?:document|agreement|contract))\b",
     re.IGNORECASE,
 )
-_WHOLE_MATTER = re.compile(
-    r"\b(?:all|any|every|each|other|both|across|which|what|how many|these|those|the (?:two|three)) (?:of (?:the|our) )?"
-    r"(?:\w+ )?(?:documents|files|agreements|contracts|agreement|contract|document)\b"
-    r"|\b(?:in|across) (?:this|the|our) (?:matter|case)\b",
+_OPEN = re.compile(
+    r"^(?:(?:and|so|but|also|then|ok(?:ay)?),? )*(?:please )?(?:(?:can|could|would|will) you )?(?:please )?"
+    r"(?:(?:tell|show|remind) (?:me|us) )?"
+    r"(?:(?:in|under|by|to|for|from|on|at|with|of|after|within|until|during|since) )?"
+    r"(?:who|whom|whose|what|when|where|which|how|why)\b",
     re.IGNORECASE,
 )
+_CLAUSES = re.compile(r"\b(?:clause|provision)s?\b", re.IGNORECASE)
+_YES = re.compile(
+    r"^(?:yes|yeah|yep|sure|ok(?:ay)?|please|go ahead|do (?:so|that|it))\b[\w ,]{0,40}[.!]*$", re.IGNORECASE
+)
+_THE_OTHERS = re.compile(
+    r"^(?:(?:yes|ok(?:ay)?|and|or|but|then|please|now|what about|how about|(?:look|search|check|try)(?: it)?),? )*"
+    r"(?:(?:in|through|at) )?(?:all )?(?:of )?the "
+    r"(?:others|(?:other|remaining) (?:documents|ones|files|agreements|contracts)"
+    r"|rest(?: of (?:the matter|them))?)(?: too| as well| please)?[?.!]*$",
+    re.IGNORECASE,
+)
+_AFTER_THIS = re.compile(r"\bthis $", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
 _SECTION = re.compile(r"\b(?:section|article|clause|paragraph)\s+(\d+(?:\.\d+)*|[ivxlc]+\b)", re.IGNORECASE)
 _DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
@@ -50,8 +64,12 @@ _MAX_FOLLOW_UP_WORDS = 10
 
 
 class Scope(StrEnum):
-    """Where to look when a question names no document: in the whole matter, in the document on view, in that one and
-    then in the matter, or in the documents of the last answer."""
+    """Where to look when a question names no document of the matter: in the whole matter, in the document on view, in
+    that one and then in the matter, or in the documents of the last answer.
+
+    With a document on view a question is about this document unless it means several. The rest of the matter is looked
+    in, where the document has no answer, for open questions alone: those that ask who, what, when or how much, search
+    for no clause, and do not point at the document."""
 
     MATTER = "matter"
     VIEWED = "viewed"
@@ -104,6 +122,10 @@ async def understand(conversation: ReadConversation, recogniser: IntentRecognise
     """Reads the current question, together with earlier ones when it cannot be understood alone."""
     question = focus(conversation.current.text)
     earlier = [focus(text) for text in conversation.earlier[-_MAX_EARLIER:] if text]
+    if asked := _asked_elsewhere(question, earlier, conversation.last_answer):
+        mentions = find_mentions(asked)
+        intent = await recogniser.recognise(generalised(asked, mentions))
+        return replace(_request(intent, asked, mentions, conversation), scope=Scope.MATTER)
     mentions = find_mentions(question)
     if _is_follow_up(question, mentions) and earlier:
         return await _follow_up(question, mentions, earlier, conversation, recogniser)
@@ -130,32 +152,55 @@ def generalised(question: str, mentions: Sequence[Mention]) -> str:
 def _request(
     intent: Intent, question: str, mentions: tuple[Mention, ...], conversation: ReadConversation
 ) -> UserRequest:
+    viewed = conversation.current.viewed
+    if viewed:  # a word that may be a subject as well ("license") does not lead away from the document on view
+        mentions = tuple(one for one in mentions if one.firm and not _AFTER_THIS.search(question[: one.start]))
     topic = topic_of(without_mentions(question, mentions, "agreement"))
     bare = without_mentions(question, mentions)
     section = _SECTION.search(question)
+    clauses, asks_types = clause_query(bare), asks_for_types(bare)
+    if intent is Intent.LIST and viewed and points_at_view(bare) and not means_several(bare):
+        intent = Intent.CLAUSE  # what "this document" has is no question for the list of documents
+    is_open = not (section or clauses or asks_types) and _asks_openly(intent, question)
     return UserRequest(
         intent=intent,
         question=question,
         mentions=mentions,
-        scope=_scope(question, mentions, conversation),
+        scope=_scope(intent, bare, conversation, is_open=is_open) if viewed or not mentions else Scope.MATTER,
         topic=topic,
         kind=kind_of(question, topic),
         section=section[1] if section else "",
-        viewed=conversation.current.viewed,
-        clauses=clause_query(bare),
-        asks_types=asks_for_types(bare),
+        viewed=viewed,
+        clauses=clauses,
+        asks_types=asks_types,
     )
 
 
-def _scope(question: str, mentions: tuple[Mention, ...], conversation: ReadConversation) -> Scope:
-    viewed = conversation.current.viewed
-    if mentions:
-        return Scope.MATTER
-    if viewed is None:
+def _asks_openly(intent: Intent, question: str) -> bool:
+    is_for_text = intent in (Intent.FACT, Intent.FIND)
+    return is_for_text and _OPEN.match(question) is not None and not _CLAUSES.search(question)
+
+
+def _scope(intent: Intent, question: str, conversation: ReadConversation, *, is_open: bool) -> Scope:
+    if conversation.current.viewed is None:
         return Scope.EARLIER if _ANAPHOR.search(question) and conversation.last_answer else Scope.MATTER
-    if _ONLY_THIS.search(question):
+    points_at_view_alone = points_at_view(question) and intent not in (Intent.COMPARE, Intent.COUNT)
+    if means_several(question) and not points_at_view_alone:
+        return Scope.MATTER
+    if points_at_view(question):
         return Scope.VIEWED
-    return Scope.MATTER if _WHOLE_MATTER.search(question) else Scope.VIEWED_FIRST
+    if intent is Intent.COMPARE:
+        return Scope.MATTER
+    return Scope.VIEWED_FIRST if is_open else Scope.VIEWED
+
+
+def _asked_elsewhere(question: str, earlier: Sequence[str], last_answer: str) -> str:
+    """Returns the earlier question that the person wants to have answered from the other documents, too; empty where
+    the message does not ask for that."""
+    takes_offer = OFFER in last_answer and _YES.match(question)
+    if not (takes_offer or _THE_OTHERS.match(question)):
+        return ""
+    return next((text for text in reversed(earlier) if not (_YES.match(text) or _THE_OTHERS.match(text))), "")
 
 
 def _is_follow_up(question: str, mentions: tuple[Mention, ...]) -> bool:
@@ -255,6 +300,15 @@ class TargetDocuments:
         return [document.document_id for document in self.documents]
 
 
+def as_listed(viewed: ViewedDocument) -> ListedDocument:
+    return ListedDocument(document_id=viewed.document_id, filename=viewed.name)
+
+
+def may_widen(request: UserRequest, target: TargetDocuments) -> bool:
+    """Tells whether the rest of the matter is looked in where the document on view has no answer."""
+    return request.scope is Scope.VIEWED_FIRST and bool(target.documents) and not target.matched
+
+
 def needs_listing(request: UserRequest) -> bool:
     """Tells whether the names of the matter's documents must be known first."""
     if request.is_document_free:
@@ -272,19 +326,32 @@ def needs_listing(request: UserRequest) -> bool:
 
 def find_target_documents(request: UserRequest, evidence: Evidence, last_answer: str = "") -> TargetDocuments:
     """Returns the documents that the request is about, as far as the evidence tells."""
-    if request.mentions:
-        return _named(request, evidence)
+    named = _named(request, evidence) if request.mentions else TargetDocuments()
+    if named != TargetDocuments():
+        return _with_viewed(named, request.viewed) if request.viewed and _means_viewed_too(request) else named
     if request.viewed and request.scope in (Scope.VIEWED, Scope.VIEWED_FIRST):
-        return TargetDocuments((ListedDocument(document_id=request.viewed.document_id, filename=request.viewed.name),))
+        return TargetDocuments((as_listed(request.viewed),))
     if request.scope is Scope.EARLIER and evidence.listing:
         return _split(tuple(one for one in evidence.listing.documents if one.filename in last_answer))
     return TargetDocuments()
 
 
+def _means_viewed_too(request: UserRequest) -> bool:
+    """Tells whether the document on view is meant beside those that are named: it is one side of a comparison with one
+    other, or the question says so."""
+    is_other_side = request.intent is Intent.COMPARE and len(request.mentions) == 1
+    return is_other_side or means_this_one(without_mentions(request.question, request.mentions))
+
+
+def _with_viewed(named: TargetDocuments, viewed: ViewedDocument) -> TargetDocuments:
+    if viewed.document_id in named.ids or not named.documents:
+        return named
+    return replace(named, documents=(as_listed(viewed), *named.documents))
+
+
 def _named(request: UserRequest, evidence: Evidence) -> TargetDocuments:
     if request.viewed and len(request.mentions) == 1 and names_viewed(request.mentions[0], request.viewed):
-        viewed = ListedDocument(document_id=request.viewed.document_id, filename=request.viewed.name)
-        return TargetDocuments((viewed,), matched=request.mentions)
+        return TargetDocuments((as_listed(request.viewed),), matched=request.mentions)
     if evidence.listing is None:
         return TargetDocuments()
     listed = evidence.listing.documents

@@ -4,6 +4,7 @@ The summaries of uploaded files are given in the same way."""
 import re
 from collections.abc import Sequence
 
+from proviso_service.embedded.chat.absence import view_without_match
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
 from proviso_service.embedded.chat.conversation import Asset, Evidence, Search, UserMessage
 from proviso_service.embedded.chat.mentions import match_mention
@@ -52,17 +53,23 @@ def documents_answer(request: UserRequest, target: TargetDocuments, listing: Doc
     return f"The matter has {counted(listing.total_count, 'document')}{states}:\n{document_lines(listing)}"
 
 
-def count_answer(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
+def count_answer(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, where: str = "", more: str = ""
+) -> str:
     """Says how many documents hold the words asked for. The number is exact when the tool has counted; otherwise it is
-    the least that can be said from the passages that were found."""
+    the least that can be said from the passages that were found. `where` names the one document that was searched, and
+    `more` follows where nothing was found."""
     search = evidence.searches[-1]
     matching, is_exact = _matching(search)
     subject = name(search.query or request.subject(target.matched))
     still = [name(one) for one in search.documents_processing if one]
     caveat = f"\nStill being processed and not counted: {joined(still)}." if still else ""
     if not matching:
-        where = f" of {joined([name(one.filename) for one in target.documents])}" if target.documents else ""
-        return f"{_no_match(subject)}{where}.{caveat}"
+        if where:
+            words = "all the words of " if " " in subject else ""
+            return f"I found no passage with {words}'{subject}' in {where}.{more}{caveat}"
+        of = f" of {joined([name(one.filename) for one in target.documents])}" if target.documents else ""
+        return f"{_no_match(subject)}{of}.{caveat}"
     lines = [
         f"{name(one.filename)}: {counted(one.passages, 'passage')}{reference(_ref_of(search, one))}" for one in matching
     ]
@@ -120,14 +127,27 @@ def _ref_of(search: Search, document: MatchingDocument) -> int | None:
     return next(same, None)
 
 
-def iql_answer(asked: ClauseQuery, analysis: QueryMatches) -> str:
+def iql_answer(asked: ClauseQuery, analysis: QueryMatches, where: str = "") -> str:
     """Says which passages match the query, with quotes, or how the documents score. It gives no figure that the result
-    does not hold."""
-    body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis)
-    return body + not_analysed(analysis.errors)
+    does not hold. `where` names the one document that was searched."""
+    body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis, where)
+    return _without_match(asked, analysis) + body + not_analysed(analysis.errors)
 
 
-def _matches(asked: ClauseQuery, analysis: QueryMatches) -> str:
+def _without_match(asked: ClauseQuery, analysis: QueryMatches) -> str:
+    """Returns the first sentence of an answer that quotes documents of which the one on view is none."""
+    viewed = view_without_match(analysis) if analysis.total_matches else ""
+    if not viewed:
+        return ""
+    others = "" if asked.compares else "; what follows comes from other documents"
+    return f"I found no passage that satisfies the query {_shown(asked.iql)} in {viewed}{others}.\n\n"
+
+
+def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
+    if analysis.errors and not analysis.document_results:
+        return "I could not analyse any document."
+    if not analysis.total_matches and where and not analysis.errors:
+        return f"I found no passage that satisfies the query {_shown(asked.iql)} in {where}."
     if not analysis.total_matches:
         return f"No passage satisfies the query {_shown(asked.iql)} in {_analysed_documents(analysis)}."
     matches = [match for document in analysis.document_results for match in document.passages][:_MAX_QUOTES]
@@ -167,15 +187,20 @@ def _analysed_documents(analysis: QueryMatches) -> str:
     return "the document" if count == 1 else f"the {count} documents"
 
 
-def types_answer(found: ClassifiedClauses) -> str:
+def types_answer(found: ClassifiedClauses, where: str = "") -> str:
     """Lists the types that were found, each with its counts and a quote of its surest clause, and names the types that
-    were not found."""
-    return _found_types(found) + _absent_types(found) + not_analysed(found.document_errors)
+    were not found. `where` names the one document that was searched."""
+    viewed = view_without_match(found) if found.total_found else ""
+    none = (
+        f"I found no clause of these types in {viewed}; what follows comes from other documents.\n\n" if viewed else ""
+    )
+    return none + _found_types(found, where) + _absent_types(found) + not_analysed(found.document_errors)
 
 
-def _found_types(found: ClassifiedClauses) -> str:
+def _found_types(found: ClassifiedClauses, where: str) -> str:
     if not found.total_found:
-        return f"I found no clause of the {counted(found.types_searched, 'type')} that I looked for."
+        place = f" in {where}" if where and not found.document_errors else ""
+        return f"I found no clause of the {counted(found.types_searched, 'type')} that I looked for{place}."
     shown = bullets(_type_line(one) for one in found.clause_types)
     more = found.types_found - len(found.clause_types)
     rest = f"\n- and {counted(more, 'more type')}" if more > 0 else ""

@@ -15,6 +15,7 @@ NO_MATTER = (
 NO_TOOLS = "I can't look into the documents for this answer, because the tool that this needs is not available."
 NO_DOCUMENTS = "The matter has no documents yet, so there is nothing to quote from."
 TOOL_FAILED = "I could not look that up, because the search did not work. Please try again."
+OFFER = "Shall I look in the other documents?"
 WHICH_DOCUMENT = "Please name the document that you mean."
 
 _CAN = (
@@ -76,9 +77,16 @@ def counted(count: int, noun: str) -> str:
 
 
 def not_analysed(documents: Sequence[FailedDocument]) -> str:
-    """Writes the paragraph that names the documents; it is empty when there are none."""
-    names = [name(one.filename or one.document_id) for one in documents]
+    """Writes the paragraph that names the documents, each with the reason; it is empty when there are none."""
+    names = [_with_reason(one) for one in documents]
     return f"\n\nNot analysed: {joined(names)}." if names else ""
+
+
+def _with_reason(document: FailedDocument) -> str:
+    """Writes `Lease.pdf (still being processed; try again shortly)`."""
+    called = document.filename or document.document_id
+    reason = name(document.error.removeprefix(called).strip().removeprefix("is ").rstrip("."))
+    return f"{name(called)} ({reason})" if reason else name(called)
 
 
 def document_lines(listing: DocumentList) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement
+from proviso_service.embedded.classifier.words import named_headings
 from proviso_service.models import ModelPassage
 from proviso_service.reading import plain_words
 
@@ -118,8 +119,8 @@ def called_score(passage: ModelPassage, name: str) -> float:
     wanted = _words(name)
     if not wanted:
         return _LEAST
-    *further, nearest = passage.section_path or ("",)
-    opening = _OPENING_SCORE if _opening(passage.text) == wanted else 0.0
+    *further, nearest = named_headings(passage) or [""]
+    opening = _OPENING_SCORE if wanted in _openings(passage.text, nearest) else 0.0
     above = max((_FURTHER_SHARE * _likeness(wanted, _words(title)) for title in further), default=0.0)
     return max(_LEAST, opening, above, _likeness(wanted, _words(nearest)))
 
@@ -139,9 +140,12 @@ def _words(title: str) -> list[str]:
     return named[1:] if len(named) > 1 and len(named[0]) == 1 else named
 
 
-def _opening(text: str) -> list[str]:
-    beginning = _NUMBER.sub("", text[:_OPENING_CHARS].lstrip(), count=1)
-    return _words(_TITLE_END.split(beginning, maxsplit=1)[0])
+def _openings(text: str, heading: str) -> list[list[str]]:
+    """Returns the words of the title with which a text begins, and of the one below it where the text opens with its
+    heading, which is numbered."""
+    first, _, below = text[:_OPENING_CHARS].strip().partition("\n")
+    titles = [first, below.lstrip()] if heading[:1].isdecimal() and first.startswith(heading) else [first]
+    return [_words(_TITLE_END.split(_NUMBER.sub("", title, count=1), maxsplit=1)[0]) for title in titles]
 
 
 def _any_of(*patterns: str) -> str:

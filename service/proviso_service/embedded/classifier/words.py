@@ -38,6 +38,11 @@ _RUN_IN_TITLE = re.compile(
 )
 
 
+# The title of a clause that has none is its number.
+_NUMBER_ALONE = re.compile(r"(?:(?:section|clause|article|sec\.|\u00a7)\s*)?[\d.]+", re.IGNORECASE)
+_OPENING_CHARS = 160
+
+
 class Stemmer:
     """Turns words into numbers. It remembers the words that it has met, of which texts have few; to be used by one
     thread."""
@@ -146,12 +151,18 @@ class PassageReader:
 
 
 def titles_of(passage: ModelPassage) -> list[str]:
-    """Returns the nearest heading, and what reads like a title at the beginning of the text."""
-    titles = list(passage.section_path[-1:])
-    run_in = _RUN_IN_TITLE.match(passage.text[:160])
-    if run_in:
-        titles.append(run_in[1])
-    return titles
+    """Returns the nearest heading that has words, and what reads like a title at the beginning of the text: where the
+    text opens with that heading, in the line below it too."""
+    titles = named_headings(passage)[-1:]
+    opening = passage.text[:_OPENING_CHARS]
+    first, _, below = opening.lstrip().partition("\n")
+    texts = [opening, below] if titles and first.startswith(titles[0]) else [opening]
+    return titles + [run_in[1] for text in texts if (run_in := _RUN_IN_TITLE.match(text))]
+
+
+def named_headings(passage: ModelPassage) -> list[str]:
+    """Returns the headings above a passage that have words, outermost first."""
+    return [title for title in passage.section_path if not _NUMBER_ALONE.fullmatch(title)]
 
 
 @dataclass(frozen=True, slots=True)

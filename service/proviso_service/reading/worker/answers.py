@@ -5,6 +5,8 @@ text, that everything is in order, and that nothing is larger than it may be. If
 broken."""
 
 import json
+import math
+import struct
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +14,12 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from proviso_service.reading.model import (
+    PACKED_WORD,
     Chunk,
+    FileTooLong,
     Heading,
     PageSpan,
+    PageWords,
     ParsedDocument,
     ReadDocument,
     ReadingLimits,
@@ -25,9 +30,10 @@ from proviso_service.reading.worker.messages import HEADER, frame
 
 READ = b"."
 UNSUPPORTED = b"U"
+TOO_LONG = b"L"
 OUT_OF_MEMORY = b"M"
 FAULT = b"F"
-_VERDICTS = (READ, UNSUPPORTED, OUT_OF_MEMORY, FAULT)
+_VERDICTS = (READ, UNSUPPORTED, TOO_LONG, OUT_OF_MEMORY, FAULT)
 _TEXT = b"T"
 _HEADINGS = b"H"
 _PAGES = b"P"
@@ -35,8 +41,11 @@ _FURNITURE = b"N"
 _TITLES = b"S"
 """Titles of section paths, each with the index in this list of the title above it, or -1."""
 _CHUNKS = b"C"
+_WORDS = b"W"
+"""The words of one page: its number, width and height, and then PageWords.packed."""
+_PAGE = struct.Struct("!Iff")
 
-STRUCTURE_BYTES = 64 * 1024 * 1024
+STRUCTURE_BYTES = 96 * 1024 * 1024
 """The most bytes of everything but the text."""
 _TEXT_PIECE_CHARS = 64 * 1024
 _BATCH = 200
@@ -46,6 +55,7 @@ _MAX_TITLE_CHARS = 1_000
 _MAX_DEPTH = 64
 _MAX_LEVEL = 1_000
 _MAX_PAGE = 1_000_000
+_MAX_POINTS = 1_000_000
 _MAX_CLAUSE_NUMBERS = 32
 _MAX_CLAUSE_NUMBER_CHARS = 40
 
@@ -71,10 +81,12 @@ def encode_read(read: ReadDocument) -> Iterator[bytes]:
     parsed = read.parsed
     for start in range(0, len(parsed.text), _TEXT_PIECE_CHARS):
         yield frame(_TEXT, parsed.text[start : start + _TEXT_PIECE_CHARS].encode("utf-8", "replace"))
-    headings = ([h.level, h.title[:_MAX_TITLE_CHARS], h.start, h.end] for h in parsed.headings)
+    headings = ([h.level, h.title[:_MAX_TITLE_CHARS], h.start, h.end, h.titled] for h in parsed.headings)
     yield from _batches(_HEADINGS, headings)
     yield from _batches(_PAGES, ([page.number, page.start, page.end] for page in parsed.pages))
     yield from _batches(_FURNITURE, ([span.start, span.end] for span in parsed.furniture))
+    for page in parsed.page_words:
+        yield frame(_WORDS, _PAGE.pack(page.number, page.width, page.height) + page.packed)
     titles: dict[tuple[int, str], int] = {}
     paths = [_path_index(chunk.section_path, titles) for chunk in read.chunks]
     yield from _batches(_TITLES, ([above, title[:_MAX_TITLE_CHARS]] for above, title in titles))
@@ -86,9 +98,10 @@ def encode_read(read: ReadDocument) -> Iterator[bytes]:
     yield frame(READ, b"")
 
 
-def encode_unsupported(reason: str) -> bytes:
+def encode_unsupported(refused: UnreadableFile) -> bytes:
     """Returns the frame that refuses the document, with the reason for a person."""
-    return frame(UNSUPPORTED, reason[:_MAX_REASON_CHARS].encode("utf-8", "replace"))
+    verdict = TOO_LONG if isinstance(refused, FileTooLong) else UNSUPPORTED
+    return frame(verdict, refused.message[:_MAX_REASON_CHARS].encode("utf-8", "replace"))
 
 
 def encode_fault(where: str) -> bytes:
@@ -151,6 +164,7 @@ class _AnswerDecoder:
     message: str = ""
     _decoder: Any = field(default_factory=getincrementaldecoder("utf-8"))
     _pieces: list[str] = field(default_factory=list)
+    _words: list[PageWords] = field(default_factory=list)
     _batches: dict[bytes, list[Fields]] = field(
         default_factory=lambda: {kind: [] for kind in (_HEADINGS, _PAGES, _FURNITURE, _TITLES, _CHUNKS)}
     )
@@ -161,12 +175,16 @@ class _AnswerDecoder:
         elif kind in _VERDICTS:
             self.verdict = kind
             self.message = _line(str(payload, "utf-8"))
+        elif kind == _WORDS:
+            self._words.append(_page_words(payload))
         else:
             self._batches[kind].extend(json.loads(payload))
 
     def read(self) -> ReadDocument:
         if self.verdict == UNSUPPORTED and self.message:
             raise UnreadableFile(self.message)
+        if self.verdict == TOO_LONG and self.message:
+            raise FileTooLong(self.message)
         if self.verdict == OUT_OF_MEMORY:
             raise ChildOutOfMemory
         if self.verdict == FAULT:
@@ -180,7 +198,10 @@ class _AnswerDecoder:
             self._all(_HEADINGS, _heading, len(text)),
             self._all(_PAGES, _page, len(text)),
             self._all(_FURNITURE, _span, len(text)),
+            tuple(self._words),
         )
+        _demand(all(page.reach <= len(text) for page in self._words), "the words of a page")
+        _demand(all(a.number < b.number for a, b in pairwise(self._words)), "the order of pages with words")
         _demand(all(a.start <= b.start for a, b in pairwise(parsed.headings)), "the order of headings")
         _demand(_are_apart(parsed.pages) and _are_apart(parsed.furniture), "the order of pages")
         return ReadDocument(parsed, self._chunks(text, {page.number for page in parsed.pages}))
@@ -221,10 +242,11 @@ def _demand_range(start: object, end: object, length: int) -> None:
 
 
 def _heading(fields: Fields, length: int) -> Heading:
-    level, title, start, end = fields
+    level, title, start, end, titled = fields
     _demand_range(start, end, length)
+    _demand(type(titled) is bool, "whether a heading has a title")
     _demand(type(level) is int and 1 <= level <= _MAX_LEVEL, "the level of a heading")
-    return Heading(level, _title(title), start, end)
+    return Heading(level, _title(title), start, end, titled)
 
 
 def _page(fields: Fields, length: int) -> PageSpan:
@@ -232,6 +254,14 @@ def _page(fields: Fields, length: int) -> PageSpan:
     _demand_range(start, end, length)
     _demand(type(number) is int and 1 <= number <= _MAX_PAGE, "the number of a page")
     return PageSpan(number, start, end)
+
+
+def _page_words(payload: bytes) -> PageWords:
+    _demand(len(payload) >= _PAGE.size and (len(payload) - _PAGE.size) % PACKED_WORD.size == 0, "half a word")
+    number, width, height = _PAGE.unpack_from(payload)
+    _demand(1 <= number <= _MAX_PAGE, "the number of a page")
+    _demand(all(math.isfinite(side) and 0 <= side <= _MAX_POINTS for side in (width, height)), "the size of a page")
+    return PageWords(number, width, height, payload[_PAGE.size :])
 
 
 def _span(fields: Fields, length: int) -> Span:

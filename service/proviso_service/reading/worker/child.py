@@ -41,7 +41,7 @@ def _answer(request: ReadRequest, read: Read, content: int, answer: int) -> None
         for piece in encode_read(document):
             write_all(answer, piece)
     except UnreadableFile as refused:
-        write_all(answer, encode_unsupported(refused.message))
+        write_all(answer, encode_unsupported(refused))
     except MemoryError:
         write_all(answer, _NO_MEMORY)
     except Exception as fault:

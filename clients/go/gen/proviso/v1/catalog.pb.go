@@ -384,6 +384,8 @@ type ListContextItemsResponse struct {
 	Items []*CatalogItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	// Token of the next page; empty on the last.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of items on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -430,6 +432,13 @@ func (x *ListContextItemsResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListContextItemsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
 }
 
 // GetContextItemRequest names an item.
@@ -880,17 +889,20 @@ const file_proviso_v1_catalog_proto_rawDesc = "" +
 	"\x0econtent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1a\n" +
 	"\bpriority\x18\a \x01(\x05R\bpriority\x12\x18\n" +
 	"\aenabled\x18\b \x01(\bR\aenabled\x124\n" +
-	"\bapproval\x18\t \x01(\x0e2\x18.proviso.v1.ToolApprovalR\bapproval\"\x86\x01\n" +
-	"\x17ListContextItemsRequest\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\bapproval\x18\t \x01(\x0e2\x18.proviso.v1.ToolApprovalR\bapproval\"\xa7\x01\n" +
+	"\x17ListContextItemsRequest\x129\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x1b.proviso.v1.ContextItemTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12(\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"q\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x90\x01\n" +
 	"\x18ListContextItemsResponse\x12-\n" +
 	"\x05items\x18\x01 \x03(\v2\x17.proviso.v1.CatalogItemR\x05items\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"G\n" +
-	"\x15GetContextItemRequest\x12.\n" +
-	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\"_\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"S\n" +
+	"\x15GetContextItemRequest\x12:\n" +
+	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x04item\"_\n" +
 	"\x16GetContextItemResponse\x12+\n" +
 	"\x04item\x18\x01 \x01(\v2\x17.proviso.v1.CatalogItemR\x04item\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"\x16\n" +
@@ -930,12 +942,12 @@ const file_proviso_v1_catalog_proto_rawDesc = "" +
 	"\x1aTOOL_SERVER_STATE_STARTING\x10\x01\x12\x1b\n" +
 	"\x17TOOL_SERVER_STATE_READY\x10\x02\x12\x1c\n" +
 	"\x18TOOL_SERVER_STATE_FAILED\x10\x03\x12\x1e\n" +
-	"\x1aTOOL_SERVER_STATE_DISABLED\x10\x042\xfa\x02\n" +
-	"\x0eCatalogService\x12]\n" +
-	"\x10ListContextItems\x12#.proviso.v1.ListContextItemsRequest\x1a$.proviso.v1.ListContextItemsResponse\x12W\n" +
-	"\x0eGetContextItem\x12!.proviso.v1.GetContextItemRequest\x1a\".proviso.v1.GetContextItemResponse\x12T\n" +
-	"\rReloadCatalog\x12 .proviso.v1.ReloadCatalogRequest\x1a!.proviso.v1.ReloadCatalogResponse\x12Z\n" +
-	"\x0fListToolServers\x12\".proviso.v1.ListToolServersRequest\x1a#.proviso.v1.ListToolServersResponseB\xad\x01\n" +
+	"\x1aTOOL_SERVER_STATE_DISABLED\x10\x042\x8e\x03\n" +
+	"\x0eCatalogService\x12b\n" +
+	"\x10ListContextItems\x12#.proviso.v1.ListContextItemsRequest\x1a$.proviso.v1.ListContextItemsResponse\"\x03\x90\x02\x01\x12\\\n" +
+	"\x0eGetContextItem\x12!.proviso.v1.GetContextItemRequest\x1a\".proviso.v1.GetContextItemResponse\"\x03\x90\x02\x01\x12Y\n" +
+	"\rReloadCatalog\x12 .proviso.v1.ReloadCatalogRequest\x1a!.proviso.v1.ReloadCatalogResponse\"\x03\x90\x02\x02\x12_\n" +
+	"\x0fListToolServers\x12\".proviso.v1.ListToolServersRequest\x1a#.proviso.v1.ListToolServersResponse\"\x03\x90\x02\x01B\xad\x01\n" +
 	"\x0ecom.proviso.v1B\fCatalogProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"

@@ -93,7 +93,7 @@ const (
 	ContextProblem_CONTEXT_PROBLEM_UNSPECIFIED ContextProblem = 0
 	// The question needs a matter and none is selected.
 	ContextProblem_CONTEXT_PROBLEM_MATTER_REQUIRED ContextProblem = 1
-	// The matter does not exist, its id is malformed, or the caller may not see it.
+	// The matter does not exist, its id is malformed or missing beside a document, or the caller may not see it.
 	ContextProblem_CONTEXT_PROBLEM_MATTER_NOT_FOUND ContextProblem = 2
 	// The document is still being processed.
 	ContextProblem_CONTEXT_PROBLEM_DOCUMENT_PROCESSING ContextProblem = 3
@@ -101,6 +101,8 @@ const (
 	ContextProblem_CONTEXT_PROBLEM_DOCUMENT_FAILED ContextProblem = 4
 	// The document is not in the matter, or its id is malformed; the message lists the matter's documents.
 	ContextProblem_CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND ContextProblem = 5
+	// The message begins with what looks like a [CONTEXT] marker that cannot be read with certainty; the person is asked.
+	ContextProblem_CONTEXT_PROBLEM_CONTEXT_UNCLEAR ContextProblem = 6
 )
 
 // Enum value maps for ContextProblem.
@@ -112,6 +114,7 @@ var (
 		3: "CONTEXT_PROBLEM_DOCUMENT_PROCESSING",
 		4: "CONTEXT_PROBLEM_DOCUMENT_FAILED",
 		5: "CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND",
+		6: "CONTEXT_PROBLEM_CONTEXT_UNCLEAR",
 	}
 	ContextProblem_value = map[string]int32{
 		"CONTEXT_PROBLEM_UNSPECIFIED":         0,
@@ -120,6 +123,7 @@ var (
 		"CONTEXT_PROBLEM_DOCUMENT_PROCESSING": 3,
 		"CONTEXT_PROBLEM_DOCUMENT_FAILED":     4,
 		"CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND":  5,
+		"CONTEXT_PROBLEM_CONTEXT_UNCLEAR":     6,
 	}
 )
 
@@ -268,6 +272,120 @@ func (DiscardReason) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{3}
 }
 
+// TextRelease says when the text of an answer is sent.
+type TextRelease int32
+
+const (
+	// The same as CHECKED.
+	TextRelease_TEXT_RELEASE_UNSPECIFIED TextRelease = 0
+	// Sentence by sentence, each once it has been checked against the sources.
+	TextRelease_TEXT_RELEASE_CHECKED TextRelease = 1
+	// As the model writes it. Text that fails the check is voided later by text_discarded.
+	TextRelease_TEXT_RELEASE_RAW TextRelease = 2
+)
+
+// Enum value maps for TextRelease.
+var (
+	TextRelease_name = map[int32]string{
+		0: "TEXT_RELEASE_UNSPECIFIED",
+		1: "TEXT_RELEASE_CHECKED",
+		2: "TEXT_RELEASE_RAW",
+	}
+	TextRelease_value = map[string]int32{
+		"TEXT_RELEASE_UNSPECIFIED": 0,
+		"TEXT_RELEASE_CHECKED":     1,
+		"TEXT_RELEASE_RAW":         2,
+	}
+)
+
+func (x TextRelease) Enum() *TextRelease {
+	p := new(TextRelease)
+	*p = x
+	return p
+}
+
+func (x TextRelease) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TextRelease) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_chat_proto_enumTypes[4].Descriptor()
+}
+
+func (TextRelease) Type() protoreflect.EnumType {
+	return &file_proviso_v1_chat_proto_enumTypes[4]
+}
+
+func (x TextRelease) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TextRelease.Descriptor instead.
+func (TextRelease) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{4}
+}
+
+// CitationKind says what a citation points to.
+type CitationKind int32
+
+const (
+	// Not set; the service never sends it.
+	CitationKind_CITATION_KIND_UNSPECIFIED CitationKind = 0
+	// A place in the text of a document.
+	CitationKind_CITATION_KIND_DOCUMENT CitationKind = 1
+	// The result of a tool call that is no passage of a document, such as that of an MCP tool.
+	CitationKind_CITATION_KIND_TOOL_CALL CitationKind = 2
+	// A reference of the request context.
+	CitationKind_CITATION_KIND_REFERENCE CitationKind = 3
+	// A summary or an image that came with the message.
+	CitationKind_CITATION_KIND_ASSET CitationKind = 4
+)
+
+// Enum value maps for CitationKind.
+var (
+	CitationKind_name = map[int32]string{
+		0: "CITATION_KIND_UNSPECIFIED",
+		1: "CITATION_KIND_DOCUMENT",
+		2: "CITATION_KIND_TOOL_CALL",
+		3: "CITATION_KIND_REFERENCE",
+		4: "CITATION_KIND_ASSET",
+	}
+	CitationKind_value = map[string]int32{
+		"CITATION_KIND_UNSPECIFIED": 0,
+		"CITATION_KIND_DOCUMENT":    1,
+		"CITATION_KIND_TOOL_CALL":   2,
+		"CITATION_KIND_REFERENCE":   3,
+		"CITATION_KIND_ASSET":       4,
+	}
+)
+
+func (x CitationKind) Enum() *CitationKind {
+	p := new(CitationKind)
+	*p = x
+	return p
+}
+
+func (x CitationKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CitationKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_chat_proto_enumTypes[5].Descriptor()
+}
+
+func (CitationKind) Type() protoreflect.EnumType {
+	return &file_proviso_v1_chat_proto_enumTypes[5]
+}
+
+func (x CitationKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CitationKind.Descriptor instead.
+func (CitationKind) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{5}
+}
+
 // TurnState is the state of a turn.
 type TurnState int32
 
@@ -309,11 +427,11 @@ func (x TurnState) String() string {
 }
 
 func (TurnState) Descriptor() protoreflect.EnumDescriptor {
-	return file_proviso_v1_chat_proto_enumTypes[4].Descriptor()
+	return file_proviso_v1_chat_proto_enumTypes[6].Descriptor()
 }
 
 func (TurnState) Type() protoreflect.EnumType {
-	return &file_proviso_v1_chat_proto_enumTypes[4]
+	return &file_proviso_v1_chat_proto_enumTypes[6]
 }
 
 func (x TurnState) Number() protoreflect.EnumNumber {
@@ -322,7 +440,91 @@ func (x TurnState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TurnState.Descriptor instead.
 func (TurnState) EnumDescriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{4}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{6}
+}
+
+// LeaveOut says what of a turn's events a reader does without. It changes neither the turn nor what is kept of it: a
+// reader who leaves nothing out, and GetTurn, get all of it.
+type LeaveOut struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What tools returned: `output` and `output_json` of tool_end.
+	ToolOutput bool `protobuf:"varint,1,opt,name=tool_output,json=toolOutput,proto3" json:"tool_output,omitempty"`
+	// The request contexts that repeat that of the final state: those of turn_start and of the final state's messages.
+	RepeatedContexts bool `protobuf:"varint,2,opt,name=repeated_contexts,json=repeatedContexts,proto3" json:"repeated_contexts,omitempty"`
+	// `messages` of the final state: the conversation, whose last answer is `message`.
+	History bool `protobuf:"varint,3,opt,name=history,proto3" json:"history,omitempty"`
+	// `citations` and `tool_call_records` of the final state where the events before it have told them: in a call that
+	// sent the turn from its first event.
+	Told bool `protobuf:"varint,4,opt,name=told,proto3" json:"told,omitempty"`
+	// What the request context of the final state lists: its items, those omitted, and the assets.
+	ContextItems  bool `protobuf:"varint,5,opt,name=context_items,json=contextItems,proto3" json:"context_items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaveOut) Reset() {
+	*x = LeaveOut{}
+	mi := &file_proviso_v1_chat_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaveOut) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaveOut) ProtoMessage() {}
+
+func (x *LeaveOut) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_chat_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaveOut.ProtoReflect.Descriptor instead.
+func (*LeaveOut) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *LeaveOut) GetToolOutput() bool {
+	if x != nil {
+		return x.ToolOutput
+	}
+	return false
+}
+
+func (x *LeaveOut) GetRepeatedContexts() bool {
+	if x != nil {
+		return x.RepeatedContexts
+	}
+	return false
+}
+
+func (x *LeaveOut) GetHistory() bool {
+	if x != nil {
+		return x.History
+	}
+	return false
+}
+
+func (x *LeaveOut) GetTold() bool {
+	if x != nil {
+		return x.Told
+	}
+	return false
+}
+
+func (x *LeaveOut) GetContextItems() bool {
+	if x != nil {
+		return x.ContextItems
+	}
+	return false
 }
 
 // ChatOptions changes how one turn runs. Limits can be lowered, never raised: a higher one is INVALID_ARGUMENT.
@@ -331,21 +533,27 @@ type ChatOptions struct {
 	// The chat model; the configured one when empty. A model that is not offered is INVALID_ARGUMENT.
 	// Limits: 0 to 128 characters.
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
-	// The largest number of model calls; the service's limit when absent. Limits: 1 to 100.
-	MaxTurns *int32 `protobuf:"varint,2,opt,name=max_turns,json=maxTurns,proto3,oneof" json:"max_turns,omitempty"`
-	// The largest number of tool calls; the service's limit when absent. Limits: 0 to 100.
-	MaxToolCalls *int32 `protobuf:"varint,3,opt,name=max_tool_calls,json=maxToolCalls,proto3,oneof" json:"max_tool_calls,omitempty"`
-	// The largest number of characters of conversation; the service's limit when absent. Limits: 1 to 1000000.
-	MaxContextChars *int32 `protobuf:"varint,4,opt,name=max_context_chars,json=maxContextChars,proto3,oneof" json:"max_context_chars,omitempty"`
+	// The largest number of model calls; 0 means the service's limit. Limits: 0 to 100.
+	MaxTurns int32 `protobuf:"varint,2,opt,name=max_turns,json=maxTurns,proto3" json:"max_turns,omitempty"`
+	// The largest number of tool calls; 0 means the service's limit. Limits: 0 to 100.
+	MaxToolCalls int32 `protobuf:"varint,3,opt,name=max_tool_calls,json=maxToolCalls,proto3" json:"max_tool_calls,omitempty"`
+	// The largest number of characters of conversation; 0 means the service's limit. Limits: 0 to 1000000.
+	MaxContextChars int32 `protobuf:"varint,4,opt,name=max_context_chars,json=maxContextChars,proto3" json:"max_context_chars,omitempty"`
 	// Whether the turn neither reads nor writes the response and retrieval caches.
-	DisableCache  bool `protobuf:"varint,5,opt,name=disable_cache,json=disableCache,proto3" json:"disable_cache,omitempty"`
+	DisableCache bool `protobuf:"varint,5,opt,name=disable_cache,json=disableCache,proto3" json:"disable_cache,omitempty"`
+	// When the text of the answer is sent.
+	TextRelease TextRelease `protobuf:"varint,6,opt,name=text_release,json=textRelease,proto3,enum=proviso.v1.TextRelease" json:"text_release,omitempty"`
+	// Whether the turn makes no tool calls, whatever max_tool_calls allows.
+	DisableTools bool `protobuf:"varint,7,opt,name=disable_tools,json=disableTools,proto3" json:"disable_tools,omitempty"`
+	// What is not sent to this caller.
+	LeaveOut      *LeaveOut `protobuf:"bytes,8,opt,name=leave_out,json=leaveOut,proto3" json:"leave_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatOptions) Reset() {
 	*x = ChatOptions{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[0]
+	mi := &file_proviso_v1_chat_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -357,7 +565,7 @@ func (x *ChatOptions) String() string {
 func (*ChatOptions) ProtoMessage() {}
 
 func (x *ChatOptions) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[0]
+	mi := &file_proviso_v1_chat_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -370,7 +578,7 @@ func (x *ChatOptions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatOptions.ProtoReflect.Descriptor instead.
 func (*ChatOptions) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{0}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ChatOptions) GetModel() string {
@@ -381,22 +589,22 @@ func (x *ChatOptions) GetModel() string {
 }
 
 func (x *ChatOptions) GetMaxTurns() int32 {
-	if x != nil && x.MaxTurns != nil {
-		return *x.MaxTurns
+	if x != nil {
+		return x.MaxTurns
 	}
 	return 0
 }
 
 func (x *ChatOptions) GetMaxToolCalls() int32 {
-	if x != nil && x.MaxToolCalls != nil {
-		return *x.MaxToolCalls
+	if x != nil {
+		return x.MaxToolCalls
 	}
 	return 0
 }
 
 func (x *ChatOptions) GetMaxContextChars() int32 {
-	if x != nil && x.MaxContextChars != nil {
-		return *x.MaxContextChars
+	if x != nil {
+		return x.MaxContextChars
 	}
 	return 0
 }
@@ -406,6 +614,27 @@ func (x *ChatOptions) GetDisableCache() bool {
 		return x.DisableCache
 	}
 	return false
+}
+
+func (x *ChatOptions) GetTextRelease() TextRelease {
+	if x != nil {
+		return x.TextRelease
+	}
+	return TextRelease_TEXT_RELEASE_UNSPECIFIED
+}
+
+func (x *ChatOptions) GetDisableTools() bool {
+	if x != nil {
+		return x.DisableTools
+	}
+	return false
+}
+
+func (x *ChatOptions) GetLeaveOut() *LeaveOut {
+	if x != nil {
+		return x.LeaveOut
+	}
+	return nil
 }
 
 // HistoryMessage is an earlier message of a conversation that the caller keeps itself.
@@ -421,7 +650,7 @@ type HistoryMessage struct {
 
 func (x *HistoryMessage) Reset() {
 	*x = HistoryMessage{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[1]
+	mi := &file_proviso_v1_chat_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -433,7 +662,7 @@ func (x *HistoryMessage) String() string {
 func (*HistoryMessage) ProtoMessage() {}
 
 func (x *HistoryMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[1]
+	mi := &file_proviso_v1_chat_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -446,7 +675,7 @@ func (x *HistoryMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HistoryMessage.ProtoReflect.Descriptor instead.
 func (*HistoryMessage) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{1}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *HistoryMessage) GetRole() MessageRole {
@@ -463,34 +692,84 @@ func (x *HistoryMessage) GetContent() string {
 	return ""
 }
 
-// ChatRequest is a person's message and what comes with it. `session_id` together with `history` is INVALID_ARGUMENT.
-// With neither of them the turn stands alone.
+// ConversationHistory is a conversation that the caller keeps itself.
+type ConversationHistory struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Earlier messages, oldest first. Limits: 0 to 200 items.
+	Messages      []*HistoryMessage `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConversationHistory) Reset() {
+	*x = ConversationHistory{}
+	mi := &file_proviso_v1_chat_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConversationHistory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConversationHistory) ProtoMessage() {}
+
+func (x *ConversationHistory) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_chat_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConversationHistory.ProtoReflect.Descriptor instead.
+func (*ConversationHistory) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ConversationHistory) GetMessages() []*HistoryMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+// ChatRequest is a person's message and what comes with it.
 type ChatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A blank message ends in
-	// EMPTY_INPUT. Limits: 0 to 32000 characters.
+	// The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A message of which nothing can
+	// be seen ends in EMPTY_INPUT. Limits: 0 to 32000 characters.
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// The matter and document that the person is looking at.
 	MatterContext *MatterContext `protobuf:"bytes,2,opt,name=matter_context,json=matterContext,proto3" json:"matter_context,omitempty"`
-	// Images for the model: https URLs of at most 2048 characters. Limits: 0 to 5 items.
+	// Images for the model: https URLs; one that cannot be loaded, or has more than 8192 characters, is noted in the
+	// request context, and the turn goes on. Limits: 0 to 5 items.
 	ImageUrls []string `protobuf:"bytes,3,rep,name=image_urls,json=imageUrls,proto3" json:"image_urls,omitempty"`
 	// Summaries of files that the back end keeps for the session. Limits: 0 to 20 items.
 	DocumentContext []*DocumentContext `protobuf:"bytes,4,rep,name=document_context,json=documentContext,proto3" json:"document_context,omitempty"`
-	// The conversation; a new one is made when the id is unknown. Limits: 0 to 128 characters.
-	SessionId string `protobuf:"bytes,5,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The conversation that the message goes on with. When none is set, or the id is empty, the turn stands alone.
+	//
+	// Types that are valid to be assigned to Conversation:
+	//
+	//	*ChatRequest_SessionId
+	//	*ChatRequest_History
+	Conversation isChatRequest_Conversation `protobuf_oneof:"conversation"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// Earlier messages, oldest first, for callers that keep the conversation themselves. Limits: 0 to 200 items.
-	History []*HistoryMessage `protobuf:"bytes,7,rep,name=history,proto3" json:"history,omitempty"`
-	// An id that makes a retry safe: the same id with the same payload attaches to the same turn.
+	// An id that makes a retry safe: the same id with the same payload attaches to the same turn and sends it from its
+	// first event. What is left out for the caller is no part of the payload.
 	// Limits: 0 to 128 characters.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// What happens to the turn when nobody reads it.
 	OnDisconnect OnDisconnect `protobuf:"varint,9,opt,name=on_disconnect,json=onDisconnect,proto3,enum=proviso.v1.OnDisconnect" json:"on_disconnect,omitempty"`
 	// How this turn runs.
 	Options *ChatOptions `protobuf:"bytes,10,opt,name=options,proto3" json:"options,omitempty"`
-	// The assets of the message that the model gets: file names of document_context and URLs of image_urls; all when
-	// empty. Limits: 0 to 25 items.
+	// The assets of the message that the model gets: file names of document_context and URLs of image_urls, whole or
+	// without their query; all when empty. Limits: 0 to 25 items.
 	SelectedAssets []string `protobuf:"bytes,11,rep,name=selected_assets,json=selectedAssets,proto3" json:"selected_assets,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -498,7 +777,7 @@ type ChatRequest struct {
 
 func (x *ChatRequest) Reset() {
 	*x = ChatRequest{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[2]
+	mi := &file_proviso_v1_chat_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -510,7 +789,7 @@ func (x *ChatRequest) String() string {
 func (*ChatRequest) ProtoMessage() {}
 
 func (x *ChatRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[2]
+	mi := &file_proviso_v1_chat_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -523,7 +802,7 @@ func (x *ChatRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatRequest.ProtoReflect.Descriptor instead.
 func (*ChatRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{2}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ChatRequest) GetMessage() string {
@@ -554,11 +833,29 @@ func (x *ChatRequest) GetDocumentContext() []*DocumentContext {
 	return nil
 }
 
+func (x *ChatRequest) GetConversation() isChatRequest_Conversation {
+	if x != nil {
+		return x.Conversation
+	}
+	return nil
+}
+
 func (x *ChatRequest) GetSessionId() string {
 	if x != nil {
-		return x.SessionId
+		if x, ok := x.Conversation.(*ChatRequest_SessionId); ok {
+			return x.SessionId
+		}
 	}
 	return ""
+}
+
+func (x *ChatRequest) GetHistory() *ConversationHistory {
+	if x != nil {
+		if x, ok := x.Conversation.(*ChatRequest_History); ok {
+			return x.History
+		}
+	}
+	return nil
 }
 
 func (x *ChatRequest) GetUserId() string {
@@ -566,13 +863,6 @@ func (x *ChatRequest) GetUserId() string {
 		return x.UserId
 	}
 	return ""
-}
-
-func (x *ChatRequest) GetHistory() []*HistoryMessage {
-	if x != nil {
-		return x.History
-	}
-	return nil
 }
 
 func (x *ChatRequest) GetRequestId() string {
@@ -603,6 +893,24 @@ func (x *ChatRequest) GetSelectedAssets() []string {
 	return nil
 }
 
+type isChatRequest_Conversation interface {
+	isChatRequest_Conversation()
+}
+
+type ChatRequest_SessionId struct {
+	// A session, which the service keeps; a new one is made when the id is unknown. Limits: 0 to 128 characters.
+	SessionId string `protobuf:"bytes,5,opt,name=session_id,json=sessionId,proto3,oneof"`
+}
+
+type ChatRequest_History struct {
+	// A conversation that the caller keeps.
+	History *ConversationHistory `protobuf:"bytes,7,opt,name=history,proto3,oneof"`
+}
+
+func (*ChatRequest_SessionId) isChatRequest_Conversation() {}
+
+func (*ChatRequest_History) isChatRequest_Conversation() {}
+
 // ResumeChatRequest names a turn and the last event that the caller has.
 type ResumeChatRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -611,14 +919,16 @@ type ResumeChatRequest struct {
 	// The last sequence seen; 0 for all. Limits: 0 to 2147483647.
 	AfterSequence int32 `protobuf:"varint,2,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
-	UserId        string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// What is not sent to this caller.
+	LeaveOut      *LeaveOut `protobuf:"bytes,4,opt,name=leave_out,json=leaveOut,proto3" json:"leave_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResumeChatRequest) Reset() {
 	*x = ResumeChatRequest{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[3]
+	mi := &file_proviso_v1_chat_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -630,7 +940,7 @@ func (x *ResumeChatRequest) String() string {
 func (*ResumeChatRequest) ProtoMessage() {}
 
 func (x *ResumeChatRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[3]
+	mi := &file_proviso_v1_chat_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -643,7 +953,7 @@ func (x *ResumeChatRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeChatRequest.ProtoReflect.Descriptor instead.
 func (*ResumeChatRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{3}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ResumeChatRequest) GetTurnId() string {
@@ -665,6 +975,13 @@ func (x *ResumeChatRequest) GetUserId() string {
 		return x.UserId
 	}
 	return ""
+}
+
+func (x *ResumeChatRequest) GetLeaveOut() *LeaveOut {
+	if x != nil {
+		return x.LeaveOut
+	}
+	return nil
 }
 
 // AgentEvent is one step of a turn.
@@ -697,7 +1014,7 @@ type AgentEvent struct {
 
 func (x *AgentEvent) Reset() {
 	*x = AgentEvent{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[4]
+	mi := &file_proviso_v1_chat_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -709,7 +1026,7 @@ func (x *AgentEvent) String() string {
 func (*AgentEvent) ProtoMessage() {}
 
 func (x *AgentEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[4]
+	mi := &file_proviso_v1_chat_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -722,7 +1039,7 @@ func (x *AgentEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentEvent.ProtoReflect.Descriptor instead.
 func (*AgentEvent) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{4}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AgentEvent) GetTurnId() string {
@@ -916,7 +1233,7 @@ type TurnStart struct {
 
 func (x *TurnStart) Reset() {
 	*x = TurnStart{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[5]
+	mi := &file_proviso_v1_chat_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +1245,7 @@ func (x *TurnStart) String() string {
 func (*TurnStart) ProtoMessage() {}
 
 func (x *TurnStart) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[5]
+	mi := &file_proviso_v1_chat_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1258,7 @@ func (x *TurnStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TurnStart.ProtoReflect.Descriptor instead.
 func (*TurnStart) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{5}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TurnStart) GetRequestContext() *RequestContext {
@@ -981,7 +1298,7 @@ type Token struct {
 
 func (x *Token) Reset() {
 	*x = Token{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[6]
+	mi := &file_proviso_v1_chat_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1310,7 @@ func (x *Token) String() string {
 func (*Token) ProtoMessage() {}
 
 func (x *Token) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[6]
+	mi := &file_proviso_v1_chat_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1323,7 @@ func (x *Token) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Token.ProtoReflect.Descriptor instead.
 func (*Token) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{6}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Token) GetTextId() string {
@@ -1043,7 +1360,7 @@ type TextDiscarded struct {
 
 func (x *TextDiscarded) Reset() {
 	*x = TextDiscarded{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[7]
+	mi := &file_proviso_v1_chat_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1055,7 +1372,7 @@ func (x *TextDiscarded) String() string {
 func (*TextDiscarded) ProtoMessage() {}
 
 func (x *TextDiscarded) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[7]
+	mi := &file_proviso_v1_chat_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1068,7 +1385,7 @@ func (x *TextDiscarded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextDiscarded.ProtoReflect.Descriptor instead.
 func (*TextDiscarded) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{7}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TextDiscarded) GetTextId() string {
@@ -1102,7 +1419,7 @@ type ToolStart struct {
 
 func (x *ToolStart) Reset() {
 	*x = ToolStart{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[8]
+	mi := &file_proviso_v1_chat_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1431,7 @@ func (x *ToolStart) String() string {
 func (*ToolStart) ProtoMessage() {}
 
 func (x *ToolStart) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[8]
+	mi := &file_proviso_v1_chat_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1444,7 @@ func (x *ToolStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolStart.ProtoReflect.Descriptor instead.
 func (*ToolStart) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{8}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ToolStart) GetCallId() string {
@@ -1158,7 +1475,8 @@ func (x *ToolStart) GetInputJson() string {
 	return ""
 }
 
-// ToolEnd says what a tool returned.
+// ToolEnd says what a tool returned. Every tool_start has its tool_end, also where the turn is cut; the error then says
+// so.
 type ToolEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The call.
@@ -1177,14 +1495,16 @@ type ToolEnd struct {
 	// How long the call took, with retries.
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
 	// Whether the result came from a cache.
-	FromCache     bool `protobuf:"varint,8,opt,name=from_cache,json=fromCache,proto3" json:"from_cache,omitempty"`
+	FromCache bool `protobuf:"varint,8,opt,name=from_cache,json=fromCache,proto3" json:"from_cache,omitempty"`
+	// Why the tool failed, for programs.
+	FailureCause  FailureCause `protobuf:"varint,9,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolEnd) Reset() {
 	*x = ToolEnd{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[9]
+	mi := &file_proviso_v1_chat_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1196,7 +1516,7 @@ func (x *ToolEnd) String() string {
 func (*ToolEnd) ProtoMessage() {}
 
 func (x *ToolEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[9]
+	mi := &file_proviso_v1_chat_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1209,7 +1529,7 @@ func (x *ToolEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolEnd.ProtoReflect.Descriptor instead.
 func (*ToolEnd) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{9}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ToolEnd) GetCallId() string {
@@ -1268,39 +1588,57 @@ func (x *ToolEnd) GetFromCache() bool {
 	return false
 }
 
-// Citation ties a part of the answer to a document's text. The document's text from `start` to `end` is `quote`.
+func (x *ToolEnd) GetFailureCause() FailureCause {
+	if x != nil {
+		return x.FailureCause
+	}
+	return FailureCause_FAILURE_CAUSE_UNSPECIFIED
+}
+
+// Citation ties a part of the answer to its source. The source's text from `start` to `end` is `quote`. The text is that
+// of the document, the output of the tool call, the content of the reference, or the summary of the asset; an image has
+// none.
 type Citation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number in the answer's text, from 1: "[1]".
+	// The number in the answer's text, from 1 in reading order: "[1]". 0 where the answer names or quotes its source
+	// without a number.
 	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	// Start of the cited part in FinalState.message, in Unicode code points.
 	AnswerStart int32 `protobuf:"varint,2,opt,name=answer_start,json=answerStart,proto3" json:"answer_start,omitempty"`
 	// End of the cited part in FinalState.message, in Unicode code points, exclusive.
 	AnswerEnd int32 `protobuf:"varint,3,opt,name=answer_end,json=answerEnd,proto3" json:"answer_end,omitempty"`
-	// UUID of the document.
+	// UUID of the document; empty for the other kinds.
 	DocumentId string `protobuf:"bytes,4,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
-	// File name of the document.
+	// File name of the document or asset; the URL of an image, without its query.
 	Filename string `protobuf:"bytes,5,opt,name=filename,proto3" json:"filename,omitempty"`
-	// Start of the quote in the document's text, in Unicode code points.
+	// Start of the quote in the source's text, in Unicode code points.
 	Start int32 `protobuf:"varint,6,opt,name=start,proto3" json:"start,omitempty"`
-	// End of the quote in the document's text, in Unicode code points, exclusive.
+	// End of the quote in the source's text, in Unicode code points, exclusive.
 	End int32 `protobuf:"varint,7,opt,name=end,proto3" json:"end,omitempty"`
-	// Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote from a passage
-	// that a search found, it is the page that the passage begins on.
+	// Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote that goes on to
+	// the next page, it is the page that the quote begins on.
 	Page int32 `protobuf:"varint,8,opt,name=page,proto3" json:"page,omitempty"`
-	// Nearest heading; empty when there is none.
+	// Number and title of the clause that the quote stands in, as in "12.3 Notices"; empty when there is none.
 	Heading string `protobuf:"bytes,9,opt,name=heading,proto3" json:"heading,omitempty"`
-	// The words of the document.
+	// The words of the source.
 	Quote string `protobuf:"bytes,10,opt,name=quote,proto3" json:"quote,omitempty"`
-	// `cite:<document_id>@<start>-<end>`.
-	Permalink     string `protobuf:"bytes,11,opt,name=permalink,proto3" json:"permalink,omitempty"`
+	// `cite:<document_id>@<start>-<end>`; empty for the other kinds.
+	Permalink string `protobuf:"bytes,11,opt,name=permalink,proto3" json:"permalink,omitempty"`
+	// What is cited.
+	Kind CitationKind `protobuf:"varint,12,opt,name=kind,proto3,enum=proviso.v1.CitationKind" json:"kind,omitempty"`
+	// The tool call whose result is cited, as in the turn's events; set for TOOL_CALL.
+	CallId string `protobuf:"bytes,13,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// Name of the tool, or of the reference; empty for the other kinds.
+	Name string `protobuf:"bytes,14,opt,name=name,proto3" json:"name,omitempty"`
+	// Server that offers the tool; set for TOOL_CALL.
+	ServerName    string `protobuf:"bytes,15,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Citation) Reset() {
 	*x = Citation{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[10]
+	mi := &file_proviso_v1_chat_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1312,7 +1650,7 @@ func (x *Citation) String() string {
 func (*Citation) ProtoMessage() {}
 
 func (x *Citation) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[10]
+	mi := &file_proviso_v1_chat_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1325,7 +1663,7 @@ func (x *Citation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Citation.ProtoReflect.Descriptor instead.
 func (*Citation) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{10}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Citation) GetNumber() int32 {
@@ -1405,6 +1743,34 @@ func (x *Citation) GetPermalink() string {
 	return ""
 }
 
+func (x *Citation) GetKind() CitationKind {
+	if x != nil {
+		return x.Kind
+	}
+	return CitationKind_CITATION_KIND_UNSPECIFIED
+}
+
+func (x *Citation) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *Citation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Citation) GetServerName() string {
+	if x != nil {
+		return x.ServerName
+	}
+	return ""
+}
+
 // ApprovalRequired asks for a decision on a tool call. When the call is approved, its tool_start and tool_end follow.
 // When it is denied, or nobody decides in time, they follow too, and the error of the tool_end says so.
 type ApprovalRequired struct {
@@ -1425,7 +1791,7 @@ type ApprovalRequired struct {
 
 func (x *ApprovalRequired) Reset() {
 	*x = ApprovalRequired{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[11]
+	mi := &file_proviso_v1_chat_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1803,7 @@ func (x *ApprovalRequired) String() string {
 func (*ApprovalRequired) ProtoMessage() {}
 
 func (x *ApprovalRequired) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[11]
+	mi := &file_proviso_v1_chat_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1816,7 @@ func (x *ApprovalRequired) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalRequired.ProtoReflect.Descriptor instead.
 func (*ApprovalRequired) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{11}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApprovalRequired) GetCallId() string {
@@ -1497,7 +1863,7 @@ type Heartbeat struct {
 
 func (x *Heartbeat) Reset() {
 	*x = Heartbeat{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[12]
+	mi := &file_proviso_v1_chat_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1875,7 @@ func (x *Heartbeat) String() string {
 func (*Heartbeat) ProtoMessage() {}
 
 func (x *Heartbeat) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[12]
+	mi := &file_proviso_v1_chat_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1888,7 @@ func (x *Heartbeat) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Heartbeat.ProtoReflect.Descriptor instead.
 func (*Heartbeat) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{12}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{14}
 }
 
 // FinalState is the end of a turn.
@@ -1554,19 +1920,28 @@ type FinalState struct {
 	FromCache bool `protobuf:"varint,12,opt,name=from_cache,json=fromCache,proto3" json:"from_cache,omitempty"`
 	// What is wrong with the message's matter or document.
 	ContextProblem ContextProblem `protobuf:"varint,13,opt,name=context_problem,json=contextProblem,proto3,enum=proviso.v1.ContextProblem" json:"context_problem,omitempty"`
-	// Whether the oldest of `messages` were left out to keep the answer small.
+	// Whether parts were left out to keep the answer small: the oldest of `messages`, and where that is not enough,
+	// parts of the request context, of the usage, of the tool call records and of the citations.
 	Truncated bool `protobuf:"varint,14,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// How long the turn took; absent when the service was stopped before it could record this.
 	Duration *durationpb.Duration `protobuf:"bytes,15,opt,name=duration,proto3" json:"duration,omitempty"`
 	// The tools that were called, and those that a person denied, in order.
 	ToolCallRecords []*ToolCallRecord `protobuf:"bytes,16,rep,name=tool_call_records,json=toolCallRecords,proto3" json:"tool_call_records,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// What exactly ended the turn, where the exit reason leaves that open.
+	ExitCause ExitCause `protobuf:"varint,17,opt,name=exit_cause,json=exitCause,proto3,enum=proviso.v1.ExitCause" json:"exit_cause,omitempty"`
+	// Number of sentences of the model that no source holds. They were left out of `message`; one mark stands in the place
+	// of each, or of several in a row.
+	OmittedSentences int32 `protobuf:"varint,18,opt,name=omitted_sentences,json=omittedSentences,proto3" json:"omitted_sentences,omitempty"`
+	// Whether the end of `message` was left out because the answer was longer than 200000 characters; a note at the end
+	// of `message` then says so.
+	MessageTruncated bool `protobuf:"varint,19,opt,name=message_truncated,json=messageTruncated,proto3" json:"message_truncated,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *FinalState) Reset() {
 	*x = FinalState{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[13]
+	mi := &file_proviso_v1_chat_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1578,7 +1953,7 @@ func (x *FinalState) String() string {
 func (*FinalState) ProtoMessage() {}
 
 func (x *FinalState) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[13]
+	mi := &file_proviso_v1_chat_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1591,7 +1966,7 @@ func (x *FinalState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinalState.ProtoReflect.Descriptor instead.
 func (*FinalState) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{13}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FinalState) GetExitReason() ExitReason {
@@ -1706,6 +2081,27 @@ func (x *FinalState) GetToolCallRecords() []*ToolCallRecord {
 	return nil
 }
 
+func (x *FinalState) GetExitCause() ExitCause {
+	if x != nil {
+		return x.ExitCause
+	}
+	return ExitCause_EXIT_CAUSE_UNSPECIFIED
+}
+
+func (x *FinalState) GetOmittedSentences() int32 {
+	if x != nil {
+		return x.OmittedSentences
+	}
+	return 0
+}
+
+func (x *FinalState) GetMessageTruncated() bool {
+	if x != nil {
+		return x.MessageTruncated
+	}
+	return false
+}
+
 // InvokeResponse is the result of a turn.
 type InvokeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1719,7 +2115,7 @@ type InvokeResponse struct {
 
 func (x *InvokeResponse) Reset() {
 	*x = InvokeResponse{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[14]
+	mi := &file_proviso_v1_chat_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +2127,7 @@ func (x *InvokeResponse) String() string {
 func (*InvokeResponse) ProtoMessage() {}
 
 func (x *InvokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[14]
+	mi := &file_proviso_v1_chat_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +2140,7 @@ func (x *InvokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeResponse.ProtoReflect.Descriptor instead.
 func (*InvokeResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{14}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *InvokeResponse) GetTurnId() string {
@@ -1774,7 +2170,7 @@ type CancelTurnRequest struct {
 
 func (x *CancelTurnRequest) Reset() {
 	*x = CancelTurnRequest{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[15]
+	mi := &file_proviso_v1_chat_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1786,7 +2182,7 @@ func (x *CancelTurnRequest) String() string {
 func (*CancelTurnRequest) ProtoMessage() {}
 
 func (x *CancelTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[15]
+	mi := &file_proviso_v1_chat_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1799,7 +2195,7 @@ func (x *CancelTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelTurnRequest.ProtoReflect.Descriptor instead.
 func (*CancelTurnRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{15}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelTurnRequest) GetTurnId() string {
@@ -1827,7 +2223,7 @@ type CancelTurnResponse struct {
 
 func (x *CancelTurnResponse) Reset() {
 	*x = CancelTurnResponse{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[16]
+	mi := &file_proviso_v1_chat_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1839,7 +2235,7 @@ func (x *CancelTurnResponse) String() string {
 func (*CancelTurnResponse) ProtoMessage() {}
 
 func (x *CancelTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[16]
+	mi := &file_proviso_v1_chat_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1852,7 +2248,7 @@ func (x *CancelTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelTurnResponse.ProtoReflect.Descriptor instead.
 func (*CancelTurnResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{16}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelTurnResponse) GetCancelled() bool {
@@ -1875,7 +2271,7 @@ type GetTurnRequest struct {
 
 func (x *GetTurnRequest) Reset() {
 	*x = GetTurnRequest{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[17]
+	mi := &file_proviso_v1_chat_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1887,7 +2283,7 @@ func (x *GetTurnRequest) String() string {
 func (*GetTurnRequest) ProtoMessage() {}
 
 func (x *GetTurnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[17]
+	mi := &file_proviso_v1_chat_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1900,7 +2296,7 @@ func (x *GetTurnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTurnRequest.ProtoReflect.Descriptor instead.
 func (*GetTurnRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{17}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetTurnRequest) GetTurnId() string {
@@ -1930,7 +2326,8 @@ type GetTurnResponse struct {
 	FinalState *FinalState `protobuf:"bytes,4,opt,name=final_state,json=finalState,proto3" json:"final_state,omitempty"`
 	// Its session; empty when it stands alone.
 	SessionId string `protobuf:"bytes,5,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL.
+	// The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL. Where their arguments are too long
+	// for one answer, the last ones are left out until others are decided.
 	PendingApprovals []*ApprovalRequired `protobuf:"bytes,6,rep,name=pending_approvals,json=pendingApprovals,proto3" json:"pending_approvals,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1938,7 +2335,7 @@ type GetTurnResponse struct {
 
 func (x *GetTurnResponse) Reset() {
 	*x = GetTurnResponse{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[18]
+	mi := &file_proviso_v1_chat_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +2347,7 @@ func (x *GetTurnResponse) String() string {
 func (*GetTurnResponse) ProtoMessage() {}
 
 func (x *GetTurnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[18]
+	mi := &file_proviso_v1_chat_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +2360,7 @@ func (x *GetTurnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetTurnResponse.ProtoReflect.Descriptor instead.
 func (*GetTurnResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{18}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetTurnResponse) GetTurnId() string {
@@ -2025,7 +2422,7 @@ type DecideToolCallRequest struct {
 
 func (x *DecideToolCallRequest) Reset() {
 	*x = DecideToolCallRequest{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[19]
+	mi := &file_proviso_v1_chat_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2434,7 @@ func (x *DecideToolCallRequest) String() string {
 func (*DecideToolCallRequest) ProtoMessage() {}
 
 func (x *DecideToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[19]
+	mi := &file_proviso_v1_chat_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2447,7 @@ func (x *DecideToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideToolCallRequest.ProtoReflect.Descriptor instead.
 func (*DecideToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{19}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DecideToolCallRequest) GetTurnId() string {
@@ -2090,7 +2487,7 @@ type DecideToolCallResponse struct {
 
 func (x *DecideToolCallResponse) Reset() {
 	*x = DecideToolCallResponse{}
-	mi := &file_proviso_v1_chat_proto_msgTypes[20]
+	mi := &file_proviso_v1_chat_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2102,7 +2499,7 @@ func (x *DecideToolCallResponse) String() string {
 func (*DecideToolCallResponse) ProtoMessage() {}
 
 func (x *DecideToolCallResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_chat_proto_msgTypes[20]
+	mi := &file_proviso_v1_chat_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2115,7 +2512,7 @@ func (x *DecideToolCallResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideToolCallResponse.ProtoReflect.Descriptor instead.
 func (*DecideToolCallResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{20}
+	return file_proviso_v1_chat_proto_rawDescGZIP(), []int{22}
 }
 
 var File_proviso_v1_chat_proto protoreflect.FileDescriptor
@@ -2123,40 +2520,50 @@ var File_proviso_v1_chat_proto protoreflect.FileDescriptor
 const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\n" +
 	"\x15proviso/v1/chat.proto\x12\n" +
-	"proviso.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\x1a\x19proviso/v1/sessions.proto\x1a\x16proviso/v1/turns.proto\"\xfd\x01\n" +
-	"\vChatOptions\x12\x14\n" +
-	"\x05model\x18\x01 \x01(\tR\x05model\x12 \n" +
-	"\tmax_turns\x18\x02 \x01(\x05H\x00R\bmaxTurns\x88\x01\x01\x12)\n" +
-	"\x0emax_tool_calls\x18\x03 \x01(\x05H\x01R\fmaxToolCalls\x88\x01\x01\x12/\n" +
-	"\x11max_context_chars\x18\x04 \x01(\x05H\x02R\x0fmaxContextChars\x88\x01\x01\x12#\n" +
-	"\rdisable_cache\x18\x05 \x01(\bR\fdisableCacheB\f\n" +
+	"proviso.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\x1a\x17proviso/v1/errors.proto\x1a\x19proviso/v1/sessions.proto\x1a\x16proviso/v1/turns.proto\"\xab\x01\n" +
+	"\bLeaveOut\x12\x1f\n" +
+	"\vtool_output\x18\x01 \x01(\bR\n" +
+	"toolOutput\x12+\n" +
+	"\x11repeated_contexts\x18\x02 \x01(\bR\x10repeatedContexts\x12\x18\n" +
+	"\ahistory\x18\x03 \x01(\bR\ahistory\x12\x12\n" +
+	"\x04told\x18\x04 \x01(\bR\x04told\x12#\n" +
+	"\rcontext_items\x18\x05 \x01(\bR\fcontextItems\"\x82\x03\n" +
+	"\vChatOptions\x12\x1e\n" +
+	"\x05model\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x05model\x12&\n" +
+	"\tmax_turns\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bmaxTurns\x12/\n" +
+	"\x0emax_tool_calls\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\fmaxToolCalls\x127\n" +
+	"\x11max_context_chars\x18\x04 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fmaxContextChars\x12#\n" +
+	"\rdisable_cache\x18\x05 \x01(\bR\fdisableCache\x12D\n" +
+	"\ftext_release\x18\x06 \x01(\x0e2\x17.proviso.v1.TextReleaseB\b\xbaH\x05\x82\x01\x02\x10\x01R\vtextRelease\x12#\n" +
+	"\rdisable_tools\x18\a \x01(\bR\fdisableTools\x121\n" +
+	"\tleave_out\x18\b \x01(\v2\x14.proviso.v1.LeaveOutR\bleaveOut\"r\n" +
+	"\x0eHistoryMessage\x12;\n" +
+	"\x04role\x18\x01 \x01(\x0e2\x17.proviso.v1.MessageRoleB\x0e\xe2A\x01\x02\xbaH\a\x82\x01\x04\x18\x01\x18\x05R\x04role\x12#\n" +
+	"\acontent\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\xfa\x01R\acontent\"X\n" +
+	"\x13ConversationHistory\x12A\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1a.proviso.v1.HistoryMessageB\t\xbaH\x06\x92\x01\x03\x10\xc8\x01R\bmessages\"\xe2\x04\n" +
+	"\vChatRequest\x12#\n" +
+	"\amessage\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\xfa\x01R\amessage\x12@\n" +
+	"\x0ematter_context\x18\x02 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12'\n" +
 	"\n" +
-	"_max_turnsB\x11\n" +
-	"\x0f_max_tool_callsB\x14\n" +
-	"\x12_max_context_chars\"W\n" +
-	"\x0eHistoryMessage\x12+\n" +
-	"\x04role\x18\x01 \x01(\x0e2\x17.proviso.v1.MessageRoleR\x04role\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\tR\acontent\"\xf8\x03\n" +
-	"\vChatRequest\x12\x18\n" +
-	"\amessage\x18\x01 \x01(\tR\amessage\x12@\n" +
-	"\x0ematter_context\x18\x02 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12\x1d\n" +
+	"image_urls\x18\x03 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x05R\timageUrls\x12P\n" +
+	"\x10document_context\x18\x04 \x03(\v2\x1b.proviso.v1.DocumentContextB\b\xbaH\x05\x92\x01\x02\x10\x14R\x0fdocumentContext\x12)\n" +
 	"\n" +
-	"image_urls\x18\x03 \x03(\tR\timageUrls\x12F\n" +
-	"\x10document_context\x18\x04 \x03(\v2\x1b.proviso.v1.DocumentContextR\x0fdocumentContext\x12\x1d\n" +
+	"session_id\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01H\x00R\tsessionId\x12;\n" +
+	"\ahistory\x18\a \x01(\v2\x1f.proviso.v1.ConversationHistoryH\x00R\ahistory\x12!\n" +
+	"\auser_id\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12'\n" +
 	"\n" +
-	"session_id\x18\x05 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x06 \x01(\tR\x06userId\x124\n" +
-	"\ahistory\x18\a \x03(\v2\x1a.proviso.v1.HistoryMessageR\ahistory\x12\x1d\n" +
-	"\n" +
-	"request_id\x18\b \x01(\tR\trequestId\x12=\n" +
-	"\ron_disconnect\x18\t \x01(\x0e2\x18.proviso.v1.OnDisconnectR\fonDisconnect\x121\n" +
+	"request_id\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trequestId\x12G\n" +
+	"\ron_disconnect\x18\t \x01(\x0e2\x18.proviso.v1.OnDisconnectB\b\xbaH\x05\x82\x01\x02\x10\x01R\fonDisconnect\x121\n" +
 	"\aoptions\x18\n" +
-	" \x01(\v2\x17.proviso.v1.ChatOptionsR\aoptions\x12'\n" +
-	"\x0fselected_assets\x18\v \x03(\tR\x0eselectedAssets\"l\n" +
-	"\x11ResumeChatRequest\x12\x17\n" +
-	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12%\n" +
-	"\x0eafter_sequence\x18\x02 \x01(\x05R\rafterSequence\x12\x17\n" +
-	"\auser_id\x18\x03 \x01(\tR\x06userId\"\x87\x05\n" +
+	" \x01(\v2\x17.proviso.v1.ChatOptionsR\aoptions\x121\n" +
+	"\x0fselected_assets\x18\v \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x19R\x0eselectedAssetsB\x0e\n" +
+	"\fconversation\"\xc1\x01\n" +
+	"\x11ResumeChatRequest\x12&\n" +
+	"\aturn_id\x18\x01 \x01(\tB\r\xe2A\x01\x02\xbaH\x06r\x04\x10\x01\x18@R\x06turnId\x12.\n" +
+	"\x0eafter_sequence\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\rafterSequence\x12!\n" +
+	"\auser_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x121\n" +
+	"\tleave_out\x18\x04 \x01(\v2\x14.proviso.v1.LeaveOutR\bleaveOut\"\x87\x05\n" +
 	"\n" +
 	"AgentEvent\x12\x17\n" +
 	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12\x1a\n" +
@@ -2194,7 +2601,7 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\vserver_name\x18\x03 \x01(\tR\n" +
 	"serverName\x12\x1d\n" +
 	"\n" +
-	"input_json\x18\x04 \x01(\tR\tinputJson\"\xf9\x01\n" +
+	"input_json\x18\x04 \x01(\tR\tinputJson\"\xb8\x02\n" +
 	"\aToolEnd\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x16\n" +
@@ -2205,7 +2612,8 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\x05error\x18\x06 \x01(\tR\x05error\x125\n" +
 	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x1d\n" +
 	"\n" +
-	"from_cache\x18\b \x01(\bR\tfromCache\"\xab\x02\n" +
+	"from_cache\x18\b \x01(\bR\tfromCache\x12=\n" +
+	"\rfailure_cause\x18\t \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\xa7\x03\n" +
 	"\bCitation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12!\n" +
 	"\fanswer_start\x18\x02 \x01(\x05R\vanswerStart\x12\x1d\n" +
@@ -2220,7 +2628,12 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\aheading\x18\t \x01(\tR\aheading\x12\x14\n" +
 	"\x05quote\x18\n" +
 	" \x01(\tR\x05quote\x12\x1c\n" +
-	"\tpermalink\x18\v \x01(\tR\tpermalink\"\xbc\x01\n" +
+	"\tpermalink\x18\v \x01(\tR\tpermalink\x12,\n" +
+	"\x04kind\x18\f \x01(\x0e2\x18.proviso.v1.CitationKindR\x04kind\x12\x17\n" +
+	"\acall_id\x18\r \x01(\tR\x06callId\x12\x12\n" +
+	"\x04name\x18\x0e \x01(\tR\x04name\x12\x1f\n" +
+	"\vserver_name\x18\x0f \x01(\tR\n" +
+	"serverName\"\xbc\x01\n" +
 	"\x10ApprovalRequired\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1f\n" +
@@ -2230,7 +2643,7 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"input_json\x18\x04 \x01(\tR\tinputJson\x12;\n" +
 	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\"\v\n" +
-	"\tHeartbeat\"\x88\x06\n" +
+	"\tHeartbeat\"\x98\a\n" +
 	"\n" +
 	"FinalState\x127\n" +
 	"\vexit_reason\x18\x01 \x01(\x0e2\x16.proviso.v1.ExitReasonR\n" +
@@ -2253,19 +2666,23 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\x0fcontext_problem\x18\r \x01(\x0e2\x1a.proviso.v1.ContextProblemR\x0econtextProblem\x12\x1c\n" +
 	"\ttruncated\x18\x0e \x01(\bR\ttruncated\x125\n" +
 	"\bduration\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\bduration\x12F\n" +
-	"\x11tool_call_records\x18\x10 \x03(\v2\x1a.proviso.v1.ToolCallRecordR\x0ftoolCallRecords\"b\n" +
+	"\x11tool_call_records\x18\x10 \x03(\v2\x1a.proviso.v1.ToolCallRecordR\x0ftoolCallRecords\x124\n" +
+	"\n" +
+	"exit_cause\x18\x11 \x01(\x0e2\x15.proviso.v1.ExitCauseR\texitCause\x12+\n" +
+	"\x11omitted_sentences\x18\x12 \x01(\x05R\x10omittedSentences\x12+\n" +
+	"\x11message_truncated\x18\x13 \x01(\bR\x10messageTruncated\"b\n" +
 	"\x0eInvokeResponse\x12\x17\n" +
 	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x127\n" +
 	"\vfinal_state\x18\x02 \x01(\v2\x16.proviso.v1.FinalStateR\n" +
-	"finalState\"E\n" +
-	"\x11CancelTurnRequest\x12\x17\n" +
-	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"2\n" +
+	"finalState\"^\n" +
+	"\x11CancelTurnRequest\x12&\n" +
+	"\aturn_id\x18\x01 \x01(\tB\r\xe2A\x01\x02\xbaH\x06r\x04\x10\x01\x18@R\x06turnId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"2\n" +
 	"\x12CancelTurnResponse\x12\x1c\n" +
-	"\tcancelled\x18\x01 \x01(\bR\tcancelled\"B\n" +
-	"\x0eGetTurnRequest\x12\x17\n" +
-	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x9f\x02\n" +
+	"\tcancelled\x18\x01 \x01(\bR\tcancelled\"[\n" +
+	"\x0eGetTurnRequest\x12&\n" +
+	"\aturn_id\x18\x01 \x01(\tB\r\xe2A\x01\x02\xbaH\x06r\x04\x10\x01\x18@R\x06turnId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x9f\x02\n" +
 	"\x0fGetTurnResponse\x12\x17\n" +
 	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12+\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x15.proviso.v1.TurnStateR\x05state\x12#\n" +
@@ -2274,26 +2691,27 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"finalState\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x05 \x01(\tR\tsessionId\x12I\n" +
-	"\x11pending_approvals\x18\x06 \x03(\v2\x1c.proviso.v1.ApprovalRequiredR\x10pendingApprovals\"\x9c\x01\n" +
-	"\x15DecideToolCallRequest\x12\x17\n" +
-	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12\x17\n" +
-	"\acall_id\x18\x02 \x01(\tR\x06callId\x128\n" +
-	"\bdecision\x18\x03 \x01(\x0e2\x1c.proviso.v1.ToolCallDecisionR\bdecision\x12\x17\n" +
-	"\auser_id\x18\x04 \x01(\tR\x06userId\"\x18\n" +
+	"\x11pending_approvals\x18\x06 \x03(\v2\x1c.proviso.v1.ApprovalRequiredR\x10pendingApprovals\"\xd5\x01\n" +
+	"\x15DecideToolCallRequest\x12&\n" +
+	"\aturn_id\x18\x01 \x01(\tB\r\xe2A\x01\x02\xbaH\x06r\x04\x10\x01\x18@R\x06turnId\x12'\n" +
+	"\acall_id\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\x06callId\x12H\n" +
+	"\bdecision\x18\x03 \x01(\x0e2\x1c.proviso.v1.ToolCallDecisionB\x0e\xe2A\x01\x02\xbaH\a\x82\x01\x04\x10\x01 \x00R\bdecision\x12!\n" +
+	"\auser_id\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x18\n" +
 	"\x16DecideToolCallResponse*~\n" +
 	"\tRetryable\x12\x19\n" +
 	"\x15RETRYABLE_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rRETRYABLE_YES\x10\x01\x12\x10\n" +
 	"\fRETRYABLE_NO\x10\x02\x12\x13\n" +
 	"\x0fRETRYABLE_MAYBE\x10\x03\x12\x1c\n" +
-	"\x18RETRYABLE_NOT_APPLICABLE\x10\x04*\xf2\x01\n" +
+	"\x18RETRYABLE_NOT_APPLICABLE\x10\x04*\x97\x02\n" +
 	"\x0eContextProblem\x12\x1f\n" +
 	"\x1bCONTEXT_PROBLEM_UNSPECIFIED\x10\x00\x12#\n" +
 	"\x1fCONTEXT_PROBLEM_MATTER_REQUIRED\x10\x01\x12$\n" +
 	" CONTEXT_PROBLEM_MATTER_NOT_FOUND\x10\x02\x12'\n" +
 	"#CONTEXT_PROBLEM_DOCUMENT_PROCESSING\x10\x03\x12#\n" +
 	"\x1fCONTEXT_PROBLEM_DOCUMENT_FAILED\x10\x04\x12&\n" +
-	"\"CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND\x10\x05*|\n" +
+	"\"CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND\x10\x05\x12#\n" +
+	"\x1fCONTEXT_PROBLEM_CONTEXT_UNCLEAR\x10\x06*|\n" +
 	"\fOnDisconnect\x12\x1d\n" +
 	"\x19ON_DISCONNECT_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13ON_DISCONNECT_GRACE\x10\x01\x12\x1a\n" +
@@ -2304,21 +2722,31 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\x18DISCARD_REASON_GROUNDING\x10\x01\x12\x1e\n" +
 	"\x1aDISCARD_REASON_MODEL_RETRY\x10\x02\x12\"\n" +
 	"\x1eDISCARD_REASON_EMPTY_RETRIEVAL\x10\x03\x12\x1c\n" +
-	"\x18DISCARD_REASON_NOT_FINAL\x10\x04*w\n" +
+	"\x18DISCARD_REASON_NOT_FINAL\x10\x04*[\n" +
+	"\vTextRelease\x12\x1c\n" +
+	"\x18TEXT_RELEASE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14TEXT_RELEASE_CHECKED\x10\x01\x12\x14\n" +
+	"\x10TEXT_RELEASE_RAW\x10\x02*\x9c\x01\n" +
+	"\fCitationKind\x12\x1d\n" +
+	"\x19CITATION_KIND_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16CITATION_KIND_DOCUMENT\x10\x01\x12\x1b\n" +
+	"\x17CITATION_KIND_TOOL_CALL\x10\x02\x12\x1b\n" +
+	"\x17CITATION_KIND_REFERENCE\x10\x03\x12\x17\n" +
+	"\x13CITATION_KIND_ASSET\x10\x04*w\n" +
 	"\tTurnState\x12\x1a\n" +
 	"\x16TURN_STATE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12TURN_STATE_RUNNING\x10\x01\x12 \n" +
 	"\x1cTURN_STATE_AWAITING_APPROVAL\x10\x02\x12\x14\n" +
-	"\x10TURN_STATE_ENDED\x10\x032\xb8\x03\n" +
+	"\x10TURN_STATE_ENDED\x10\x032\xc7\x03\n" +
 	"\vChatService\x129\n" +
 	"\x04Chat\x12\x17.proviso.v1.ChatRequest\x1a\x16.proviso.v1.AgentEvent0\x01\x12E\n" +
 	"\n" +
 	"ResumeChat\x12\x1d.proviso.v1.ResumeChatRequest\x1a\x16.proviso.v1.AgentEvent0\x01\x12=\n" +
-	"\x06Invoke\x12\x17.proviso.v1.ChatRequest\x1a\x1a.proviso.v1.InvokeResponse\x12K\n" +
+	"\x06Invoke\x12\x17.proviso.v1.ChatRequest\x1a\x1a.proviso.v1.InvokeResponse\x12P\n" +
 	"\n" +
-	"CancelTurn\x12\x1d.proviso.v1.CancelTurnRequest\x1a\x1e.proviso.v1.CancelTurnResponse\x12B\n" +
-	"\aGetTurn\x12\x1a.proviso.v1.GetTurnRequest\x1a\x1b.proviso.v1.GetTurnResponse\x12W\n" +
-	"\x0eDecideToolCall\x12!.proviso.v1.DecideToolCallRequest\x1a\".proviso.v1.DecideToolCallResponseB\xaa\x01\n" +
+	"CancelTurn\x12\x1d.proviso.v1.CancelTurnRequest\x1a\x1e.proviso.v1.CancelTurnResponse\"\x03\x90\x02\x02\x12G\n" +
+	"\aGetTurn\x12\x1a.proviso.v1.GetTurnRequest\x1a\x1b.proviso.v1.GetTurnResponse\"\x03\x90\x02\x01\x12\\\n" +
+	"\x0eDecideToolCall\x12!.proviso.v1.DecideToolCallRequest\x1a\".proviso.v1.DecideToolCallResponse\"\x03\x90\x02\x02B\xaa\x01\n" +
 	"\x0ecom.proviso.v1B\tChatProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -2335,100 +2763,113 @@ func file_proviso_v1_chat_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_chat_proto_rawDescData
 }
 
-var file_proviso_v1_chat_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_proviso_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_proviso_v1_chat_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
+var file_proviso_v1_chat_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_proviso_v1_chat_proto_goTypes = []any{
 	(Retryable)(0),                 // 0: proviso.v1.Retryable
 	(ContextProblem)(0),            // 1: proviso.v1.ContextProblem
 	(OnDisconnect)(0),              // 2: proviso.v1.OnDisconnect
 	(DiscardReason)(0),             // 3: proviso.v1.DiscardReason
-	(TurnState)(0),                 // 4: proviso.v1.TurnState
-	(*ChatOptions)(nil),            // 5: proviso.v1.ChatOptions
-	(*HistoryMessage)(nil),         // 6: proviso.v1.HistoryMessage
-	(*ChatRequest)(nil),            // 7: proviso.v1.ChatRequest
-	(*ResumeChatRequest)(nil),      // 8: proviso.v1.ResumeChatRequest
-	(*AgentEvent)(nil),             // 9: proviso.v1.AgentEvent
-	(*TurnStart)(nil),              // 10: proviso.v1.TurnStart
-	(*Token)(nil),                  // 11: proviso.v1.Token
-	(*TextDiscarded)(nil),          // 12: proviso.v1.TextDiscarded
-	(*ToolStart)(nil),              // 13: proviso.v1.ToolStart
-	(*ToolEnd)(nil),                // 14: proviso.v1.ToolEnd
-	(*Citation)(nil),               // 15: proviso.v1.Citation
-	(*ApprovalRequired)(nil),       // 16: proviso.v1.ApprovalRequired
-	(*Heartbeat)(nil),              // 17: proviso.v1.Heartbeat
-	(*FinalState)(nil),             // 18: proviso.v1.FinalState
-	(*InvokeResponse)(nil),         // 19: proviso.v1.InvokeResponse
-	(*CancelTurnRequest)(nil),      // 20: proviso.v1.CancelTurnRequest
-	(*CancelTurnResponse)(nil),     // 21: proviso.v1.CancelTurnResponse
-	(*GetTurnRequest)(nil),         // 22: proviso.v1.GetTurnRequest
-	(*GetTurnResponse)(nil),        // 23: proviso.v1.GetTurnResponse
-	(*DecideToolCallRequest)(nil),  // 24: proviso.v1.DecideToolCallRequest
-	(*DecideToolCallResponse)(nil), // 25: proviso.v1.DecideToolCallResponse
-	(MessageRole)(0),               // 26: proviso.v1.MessageRole
-	(*MatterContext)(nil),          // 27: proviso.v1.MatterContext
-	(*DocumentContext)(nil),        // 28: proviso.v1.DocumentContext
-	(*timestamppb.Timestamp)(nil),  // 29: google.protobuf.Timestamp
-	(*RequestContext)(nil),         // 30: proviso.v1.RequestContext
-	(*durationpb.Duration)(nil),    // 31: google.protobuf.Duration
-	(ExitReason)(0),                // 32: proviso.v1.ExitReason
-	(*ChatMessage)(nil),            // 33: proviso.v1.ChatMessage
-	(*Usage)(nil),                  // 34: proviso.v1.Usage
-	(*ToolCallRecord)(nil),         // 35: proviso.v1.ToolCallRecord
-	(ToolCallDecision)(0),          // 36: proviso.v1.ToolCallDecision
+	(TextRelease)(0),               // 4: proviso.v1.TextRelease
+	(CitationKind)(0),              // 5: proviso.v1.CitationKind
+	(TurnState)(0),                 // 6: proviso.v1.TurnState
+	(*LeaveOut)(nil),               // 7: proviso.v1.LeaveOut
+	(*ChatOptions)(nil),            // 8: proviso.v1.ChatOptions
+	(*HistoryMessage)(nil),         // 9: proviso.v1.HistoryMessage
+	(*ConversationHistory)(nil),    // 10: proviso.v1.ConversationHistory
+	(*ChatRequest)(nil),            // 11: proviso.v1.ChatRequest
+	(*ResumeChatRequest)(nil),      // 12: proviso.v1.ResumeChatRequest
+	(*AgentEvent)(nil),             // 13: proviso.v1.AgentEvent
+	(*TurnStart)(nil),              // 14: proviso.v1.TurnStart
+	(*Token)(nil),                  // 15: proviso.v1.Token
+	(*TextDiscarded)(nil),          // 16: proviso.v1.TextDiscarded
+	(*ToolStart)(nil),              // 17: proviso.v1.ToolStart
+	(*ToolEnd)(nil),                // 18: proviso.v1.ToolEnd
+	(*Citation)(nil),               // 19: proviso.v1.Citation
+	(*ApprovalRequired)(nil),       // 20: proviso.v1.ApprovalRequired
+	(*Heartbeat)(nil),              // 21: proviso.v1.Heartbeat
+	(*FinalState)(nil),             // 22: proviso.v1.FinalState
+	(*InvokeResponse)(nil),         // 23: proviso.v1.InvokeResponse
+	(*CancelTurnRequest)(nil),      // 24: proviso.v1.CancelTurnRequest
+	(*CancelTurnResponse)(nil),     // 25: proviso.v1.CancelTurnResponse
+	(*GetTurnRequest)(nil),         // 26: proviso.v1.GetTurnRequest
+	(*GetTurnResponse)(nil),        // 27: proviso.v1.GetTurnResponse
+	(*DecideToolCallRequest)(nil),  // 28: proviso.v1.DecideToolCallRequest
+	(*DecideToolCallResponse)(nil), // 29: proviso.v1.DecideToolCallResponse
+	(MessageRole)(0),               // 30: proviso.v1.MessageRole
+	(*MatterContext)(nil),          // 31: proviso.v1.MatterContext
+	(*DocumentContext)(nil),        // 32: proviso.v1.DocumentContext
+	(*timestamppb.Timestamp)(nil),  // 33: google.protobuf.Timestamp
+	(*RequestContext)(nil),         // 34: proviso.v1.RequestContext
+	(*durationpb.Duration)(nil),    // 35: google.protobuf.Duration
+	(FailureCause)(0),              // 36: proviso.v1.FailureCause
+	(ExitReason)(0),                // 37: proviso.v1.ExitReason
+	(*ChatMessage)(nil),            // 38: proviso.v1.ChatMessage
+	(*Usage)(nil),                  // 39: proviso.v1.Usage
+	(*ToolCallRecord)(nil),         // 40: proviso.v1.ToolCallRecord
+	(ExitCause)(0),                 // 41: proviso.v1.ExitCause
+	(ToolCallDecision)(0),          // 42: proviso.v1.ToolCallDecision
 }
 var file_proviso_v1_chat_proto_depIdxs = []int32{
-	26, // 0: proviso.v1.HistoryMessage.role:type_name -> proviso.v1.MessageRole
-	27, // 1: proviso.v1.ChatRequest.matter_context:type_name -> proviso.v1.MatterContext
-	28, // 2: proviso.v1.ChatRequest.document_context:type_name -> proviso.v1.DocumentContext
-	6,  // 3: proviso.v1.ChatRequest.history:type_name -> proviso.v1.HistoryMessage
-	2,  // 4: proviso.v1.ChatRequest.on_disconnect:type_name -> proviso.v1.OnDisconnect
-	5,  // 5: proviso.v1.ChatRequest.options:type_name -> proviso.v1.ChatOptions
-	29, // 6: proviso.v1.AgentEvent.emit_time:type_name -> google.protobuf.Timestamp
-	10, // 7: proviso.v1.AgentEvent.turn_start:type_name -> proviso.v1.TurnStart
-	11, // 8: proviso.v1.AgentEvent.token:type_name -> proviso.v1.Token
-	12, // 9: proviso.v1.AgentEvent.text_discarded:type_name -> proviso.v1.TextDiscarded
-	13, // 10: proviso.v1.AgentEvent.tool_start:type_name -> proviso.v1.ToolStart
-	14, // 11: proviso.v1.AgentEvent.tool_end:type_name -> proviso.v1.ToolEnd
-	15, // 12: proviso.v1.AgentEvent.citation:type_name -> proviso.v1.Citation
-	16, // 13: proviso.v1.AgentEvent.approval_required:type_name -> proviso.v1.ApprovalRequired
-	17, // 14: proviso.v1.AgentEvent.heartbeat:type_name -> proviso.v1.Heartbeat
-	18, // 15: proviso.v1.AgentEvent.final_state:type_name -> proviso.v1.FinalState
-	30, // 16: proviso.v1.TurnStart.request_context:type_name -> proviso.v1.RequestContext
-	3,  // 17: proviso.v1.TextDiscarded.reason:type_name -> proviso.v1.DiscardReason
-	31, // 18: proviso.v1.ToolEnd.duration:type_name -> google.protobuf.Duration
-	29, // 19: proviso.v1.ApprovalRequired.expire_time:type_name -> google.protobuf.Timestamp
-	32, // 20: proviso.v1.FinalState.exit_reason:type_name -> proviso.v1.ExitReason
-	0,  // 21: proviso.v1.FinalState.retryable:type_name -> proviso.v1.Retryable
-	31, // 22: proviso.v1.FinalState.retry_after:type_name -> google.protobuf.Duration
-	33, // 23: proviso.v1.FinalState.messages:type_name -> proviso.v1.ChatMessage
-	30, // 24: proviso.v1.FinalState.request_context:type_name -> proviso.v1.RequestContext
-	15, // 25: proviso.v1.FinalState.citations:type_name -> proviso.v1.Citation
-	34, // 26: proviso.v1.FinalState.usage:type_name -> proviso.v1.Usage
-	1,  // 27: proviso.v1.FinalState.context_problem:type_name -> proviso.v1.ContextProblem
-	31, // 28: proviso.v1.FinalState.duration:type_name -> google.protobuf.Duration
-	35, // 29: proviso.v1.FinalState.tool_call_records:type_name -> proviso.v1.ToolCallRecord
-	18, // 30: proviso.v1.InvokeResponse.final_state:type_name -> proviso.v1.FinalState
-	4,  // 31: proviso.v1.GetTurnResponse.state:type_name -> proviso.v1.TurnState
-	18, // 32: proviso.v1.GetTurnResponse.final_state:type_name -> proviso.v1.FinalState
-	16, // 33: proviso.v1.GetTurnResponse.pending_approvals:type_name -> proviso.v1.ApprovalRequired
-	36, // 34: proviso.v1.DecideToolCallRequest.decision:type_name -> proviso.v1.ToolCallDecision
-	7,  // 35: proviso.v1.ChatService.Chat:input_type -> proviso.v1.ChatRequest
-	8,  // 36: proviso.v1.ChatService.ResumeChat:input_type -> proviso.v1.ResumeChatRequest
-	7,  // 37: proviso.v1.ChatService.Invoke:input_type -> proviso.v1.ChatRequest
-	20, // 38: proviso.v1.ChatService.CancelTurn:input_type -> proviso.v1.CancelTurnRequest
-	22, // 39: proviso.v1.ChatService.GetTurn:input_type -> proviso.v1.GetTurnRequest
-	24, // 40: proviso.v1.ChatService.DecideToolCall:input_type -> proviso.v1.DecideToolCallRequest
-	9,  // 41: proviso.v1.ChatService.Chat:output_type -> proviso.v1.AgentEvent
-	9,  // 42: proviso.v1.ChatService.ResumeChat:output_type -> proviso.v1.AgentEvent
-	19, // 43: proviso.v1.ChatService.Invoke:output_type -> proviso.v1.InvokeResponse
-	21, // 44: proviso.v1.ChatService.CancelTurn:output_type -> proviso.v1.CancelTurnResponse
-	23, // 45: proviso.v1.ChatService.GetTurn:output_type -> proviso.v1.GetTurnResponse
-	25, // 46: proviso.v1.ChatService.DecideToolCall:output_type -> proviso.v1.DecideToolCallResponse
-	41, // [41:47] is the sub-list for method output_type
-	35, // [35:41] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	4,  // 0: proviso.v1.ChatOptions.text_release:type_name -> proviso.v1.TextRelease
+	7,  // 1: proviso.v1.ChatOptions.leave_out:type_name -> proviso.v1.LeaveOut
+	30, // 2: proviso.v1.HistoryMessage.role:type_name -> proviso.v1.MessageRole
+	9,  // 3: proviso.v1.ConversationHistory.messages:type_name -> proviso.v1.HistoryMessage
+	31, // 4: proviso.v1.ChatRequest.matter_context:type_name -> proviso.v1.MatterContext
+	32, // 5: proviso.v1.ChatRequest.document_context:type_name -> proviso.v1.DocumentContext
+	10, // 6: proviso.v1.ChatRequest.history:type_name -> proviso.v1.ConversationHistory
+	2,  // 7: proviso.v1.ChatRequest.on_disconnect:type_name -> proviso.v1.OnDisconnect
+	8,  // 8: proviso.v1.ChatRequest.options:type_name -> proviso.v1.ChatOptions
+	7,  // 9: proviso.v1.ResumeChatRequest.leave_out:type_name -> proviso.v1.LeaveOut
+	33, // 10: proviso.v1.AgentEvent.emit_time:type_name -> google.protobuf.Timestamp
+	14, // 11: proviso.v1.AgentEvent.turn_start:type_name -> proviso.v1.TurnStart
+	15, // 12: proviso.v1.AgentEvent.token:type_name -> proviso.v1.Token
+	16, // 13: proviso.v1.AgentEvent.text_discarded:type_name -> proviso.v1.TextDiscarded
+	17, // 14: proviso.v1.AgentEvent.tool_start:type_name -> proviso.v1.ToolStart
+	18, // 15: proviso.v1.AgentEvent.tool_end:type_name -> proviso.v1.ToolEnd
+	19, // 16: proviso.v1.AgentEvent.citation:type_name -> proviso.v1.Citation
+	20, // 17: proviso.v1.AgentEvent.approval_required:type_name -> proviso.v1.ApprovalRequired
+	21, // 18: proviso.v1.AgentEvent.heartbeat:type_name -> proviso.v1.Heartbeat
+	22, // 19: proviso.v1.AgentEvent.final_state:type_name -> proviso.v1.FinalState
+	34, // 20: proviso.v1.TurnStart.request_context:type_name -> proviso.v1.RequestContext
+	3,  // 21: proviso.v1.TextDiscarded.reason:type_name -> proviso.v1.DiscardReason
+	35, // 22: proviso.v1.ToolEnd.duration:type_name -> google.protobuf.Duration
+	36, // 23: proviso.v1.ToolEnd.failure_cause:type_name -> proviso.v1.FailureCause
+	5,  // 24: proviso.v1.Citation.kind:type_name -> proviso.v1.CitationKind
+	33, // 25: proviso.v1.ApprovalRequired.expire_time:type_name -> google.protobuf.Timestamp
+	37, // 26: proviso.v1.FinalState.exit_reason:type_name -> proviso.v1.ExitReason
+	0,  // 27: proviso.v1.FinalState.retryable:type_name -> proviso.v1.Retryable
+	35, // 28: proviso.v1.FinalState.retry_after:type_name -> google.protobuf.Duration
+	38, // 29: proviso.v1.FinalState.messages:type_name -> proviso.v1.ChatMessage
+	34, // 30: proviso.v1.FinalState.request_context:type_name -> proviso.v1.RequestContext
+	19, // 31: proviso.v1.FinalState.citations:type_name -> proviso.v1.Citation
+	39, // 32: proviso.v1.FinalState.usage:type_name -> proviso.v1.Usage
+	1,  // 33: proviso.v1.FinalState.context_problem:type_name -> proviso.v1.ContextProblem
+	35, // 34: proviso.v1.FinalState.duration:type_name -> google.protobuf.Duration
+	40, // 35: proviso.v1.FinalState.tool_call_records:type_name -> proviso.v1.ToolCallRecord
+	41, // 36: proviso.v1.FinalState.exit_cause:type_name -> proviso.v1.ExitCause
+	22, // 37: proviso.v1.InvokeResponse.final_state:type_name -> proviso.v1.FinalState
+	6,  // 38: proviso.v1.GetTurnResponse.state:type_name -> proviso.v1.TurnState
+	22, // 39: proviso.v1.GetTurnResponse.final_state:type_name -> proviso.v1.FinalState
+	20, // 40: proviso.v1.GetTurnResponse.pending_approvals:type_name -> proviso.v1.ApprovalRequired
+	42, // 41: proviso.v1.DecideToolCallRequest.decision:type_name -> proviso.v1.ToolCallDecision
+	11, // 42: proviso.v1.ChatService.Chat:input_type -> proviso.v1.ChatRequest
+	12, // 43: proviso.v1.ChatService.ResumeChat:input_type -> proviso.v1.ResumeChatRequest
+	11, // 44: proviso.v1.ChatService.Invoke:input_type -> proviso.v1.ChatRequest
+	24, // 45: proviso.v1.ChatService.CancelTurn:input_type -> proviso.v1.CancelTurnRequest
+	26, // 46: proviso.v1.ChatService.GetTurn:input_type -> proviso.v1.GetTurnRequest
+	28, // 47: proviso.v1.ChatService.DecideToolCall:input_type -> proviso.v1.DecideToolCallRequest
+	13, // 48: proviso.v1.ChatService.Chat:output_type -> proviso.v1.AgentEvent
+	13, // 49: proviso.v1.ChatService.ResumeChat:output_type -> proviso.v1.AgentEvent
+	23, // 50: proviso.v1.ChatService.Invoke:output_type -> proviso.v1.InvokeResponse
+	25, // 51: proviso.v1.ChatService.CancelTurn:output_type -> proviso.v1.CancelTurnResponse
+	27, // 52: proviso.v1.ChatService.GetTurn:output_type -> proviso.v1.GetTurnResponse
+	29, // 53: proviso.v1.ChatService.DecideToolCall:output_type -> proviso.v1.DecideToolCallResponse
+	48, // [48:54] is the sub-list for method output_type
+	42, // [42:48] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_chat_proto_init() }
@@ -2437,10 +2878,14 @@ func file_proviso_v1_chat_proto_init() {
 		return
 	}
 	file_proviso_v1_context_proto_init()
+	file_proviso_v1_errors_proto_init()
 	file_proviso_v1_sessions_proto_init()
 	file_proviso_v1_turns_proto_init()
-	file_proviso_v1_chat_proto_msgTypes[0].OneofWrappers = []any{}
 	file_proviso_v1_chat_proto_msgTypes[4].OneofWrappers = []any{
+		(*ChatRequest_SessionId)(nil),
+		(*ChatRequest_History)(nil),
+	}
+	file_proviso_v1_chat_proto_msgTypes[6].OneofWrappers = []any{
 		(*AgentEvent_TurnStart)(nil),
 		(*AgentEvent_Token)(nil),
 		(*AgentEvent_TextDiscarded)(nil),
@@ -2456,8 +2901,8 @@ func file_proviso_v1_chat_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_chat_proto_rawDesc), len(file_proviso_v1_chat_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   21,
+			NumEnums:      7,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

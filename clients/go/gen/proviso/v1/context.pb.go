@@ -641,11 +641,11 @@ type AssetUse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the asset.
 	Kind AssetKind `protobuf:"varint,1,opt,name=kind,proto3,enum=proviso.v1.AssetKind" json:"kind,omitempty"`
-	// File name of a document, URL of an image.
+	// File name of a document; URL of an image without query and fragment, which may hold a signature.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether the model was given the asset.
 	Included bool `protobuf:"varint,3,opt,name=included,proto3" json:"included,omitempty"`
-	// Why it was not, in words; empty when it was.
+	// Why it was not, in words. Of an image that it was given smaller than it is: its size before and after. Else empty.
 	Note string `protobuf:"bytes,4,opt,name=note,proto3" json:"note,omitempty"`
 	// The line about a document that the model was given; empty for images and for documents that were left out.
 	Text string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
@@ -969,11 +969,11 @@ var File_proviso_v1_context_proto protoreflect.FileDescriptor
 const file_proviso_v1_context_proto_rawDesc = "" +
 	"\n" +
 	"\x18proviso/v1/context.proto\x12\n" +
-	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"v\n" +
-	"\x0eContextItemRef\x12/\n" +
-	"\x04type\x18\x01 \x01(\x0e2\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
-	"\vserver_name\x18\x03 \x01(\tR\n" +
+	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x01\n" +
+	"\x0eContextItemRef\x12?\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x1b.proviso.v1.ContextItemTypeB\x0e\xe2A\x01\x02\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x12\"\n" +
+	"\x04name\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\x04name\x12)\n" +
+	"\vserver_name\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\n" +
 	"serverName\"\xe6\x02\n" +
 	"\x12RequestContextItem\x12/\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x1b.proviso.v1.ContextItemTypeR\x04type\x12\x12\n" +
@@ -991,18 +991,18 @@ const file_proviso_v1_context_proto_rawDesc = "" +
 	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\x122\n" +
 	"\x06reason\x18\x02 \x01(\x0e2\x1a.proviso.v1.OmissionReasonR\x06reason\x12\x19\n" +
 	"\x05score\x18\x03 \x01(\x01H\x00R\x05score\x88\x01\x01B\b\n" +
-	"\x06_score\"\x93\x01\n" +
-	"\rMatterContext\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1f\n" +
-	"\vmatter_name\x18\x02 \x01(\tR\n" +
-	"matterName\x12\x1f\n" +
-	"\vdocument_id\x18\x03 \x01(\tR\n" +
-	"documentId\x12#\n" +
-	"\rdocument_name\x18\x04 \x01(\tR\fdocumentName\"[\n" +
-	"\x0fDocumentContext\x12\x1a\n" +
-	"\bfilename\x18\x01 \x01(\tR\bfilename\x12\x12\n" +
-	"\x04type\x18\x02 \x01(\tR\x04type\x12\x18\n" +
-	"\asummary\x18\x03 \x01(\tR\asummary\"\xd3\x01\n" +
+	"\x06_score\"\xb9\x01\n" +
+	"\rMatterContext\x12$\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18@R\bmatterId\x12)\n" +
+	"\vmatter_name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\n" +
+	"matterName\x12(\n" +
+	"\vdocument_id\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18@R\n" +
+	"documentId\x12-\n" +
+	"\rdocument_name\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\fdocumentName\"\x7f\n" +
+	"\x0fDocumentContext\x12*\n" +
+	"\bfilename\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xff\x01R\bfilename\x12\x1b\n" +
+	"\x04type\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18@R\x04type\x12#\n" +
+	"\asummary\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\asummary\"\xd3\x01\n" +
 	"\bAssetUse\x12)\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x15.proviso.v1.AssetKindR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +

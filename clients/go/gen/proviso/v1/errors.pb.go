@@ -23,8 +23,9 @@ const (
 
 // ErrorReason is the machine-readable cause of a failed call. A failed call carries google.rpc.Status details: an
 // ErrorInfo whose `reason` is one of these names without the prefix (for example "TURN_EXPIRED") and whose `domain` is
-// "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED and
-// UNAVAILABLE, and a ResourceInfo for NOT_FOUND. Exception text never reaches a caller.
+// "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED,
+// UNAVAILABLE and documents that are still being processed, a ResourceInfo for NOT_FOUND, a PreconditionFailure for
+// FAILED_PRECONDITION, and IqlFaults for INVALID_IQL. Exception text never reaches a caller.
 type ErrorReason int32
 
 const (
@@ -40,7 +41,8 @@ const (
 	ErrorReason_ERROR_REASON_SESSION_NOT_FOUND ErrorReason = 4
 	// NOT_FOUND: this caller never had a turn of this id.
 	ErrorReason_ERROR_REASON_TURN_UNKNOWN ErrorReason = 5
-	// NOT_FOUND: the turn has ended and its events are no longer kept; GetTurn still has its final state.
+	// NOT_FOUND: the turn's events are no longer kept and it has no final state yet, because it has lost its process.
+	// Within some seconds it is ended; try again.
 	ErrorReason_ERROR_REASON_TURN_EXPIRED ErrorReason = 6
 	// ABORTED: the session is running a turn. The ErrorInfo metadata has its `turn_id`, for ResumeChat.
 	ErrorReason_ERROR_REASON_SESSION_BUSY ErrorReason = 7
@@ -48,9 +50,10 @@ const (
 	ErrorReason_ERROR_REASON_REQUEST_ID_REUSED ErrorReason = 8
 	// ALREADY_EXISTS: a session of this id exists.
 	ErrorReason_ERROR_REASON_SESSION_EXISTS ErrorReason = 9
-	// FAILED_PRECONDITION: the document has no text yet, or its ingestion failed.
-	ErrorReason_ERROR_REASON_DOCUMENT_NOT_READY ErrorReason = 10
-	// FAILED_PRECONDITION: the matter has no document that is READY.
+	// FAILED_PRECONDITION: the document has no text yet; see RetryInfo.
+	ErrorReason_ERROR_REASON_DOCUMENT_PROCESSING ErrorReason = 10
+	// FAILED_PRECONDITION: the matter has no document that is READY. The ErrorInfo metadata counts its documents: `ready`,
+	// `processing` and `failed`. If any is being processed, there is a RetryInfo.
 	ErrorReason_ERROR_REASON_NO_READY_DOCUMENTS ErrorReason = 11
 	// INVALID_ARGUMENT: the uploaded bytes are not a document that the service reads.
 	ErrorReason_ERROR_REASON_UNSUPPORTED_DOCUMENT ErrorReason = 12
@@ -77,8 +80,8 @@ const (
 	ErrorReason_ERROR_REASON_CANCELLED ErrorReason = 23
 	// FAILED_PRECONDITION: the vector index is being rebuilt already.
 	ErrorReason_ERROR_REASON_INDEX_REBUILDING ErrorReason = 24
-	// INVALID_ARGUMENT: the IQL query cannot be read. The BadRequest detail has every fault; the ErrorInfo metadata has
-	// the `start` and `end` of the first fault in the query, in Unicode code points.
+	// INVALID_ARGUMENT: the IQL query cannot be read. The IqlFaults detail has the faults with their places and what
+	// would correct them; the BadRequest detail has them in words.
 	ErrorReason_ERROR_REASON_INVALID_IQL ErrorReason = 25
 	// UNAVAILABLE: a hosted model did not answer in time; see RetryInfo. FAILED_PRECONDITION: the hosted model refused
 	// what the service sent, for example its key; the operator of the service has to look into it.
@@ -88,6 +91,16 @@ const (
 	ErrorReason_ERROR_REASON_CATALOG_INVALID ErrorReason = 27
 	// FAILED_PRECONDITION: the turn has not ended, or called no model, so there is no payload to rebuild.
 	ErrorReason_ERROR_REASON_NO_REQUEST_CONTEXT ErrorReason = 28
+	// FAILED_PRECONDITION: the ingestion of the document has failed, so it has no text. Trying again does not help.
+	ErrorReason_ERROR_REASON_DOCUMENT_FAILED ErrorReason = 29
+	// FAILED_PRECONDITION: the turn has not ended, so there is no answer to rate.
+	ErrorReason_ERROR_REASON_TURN_NOT_ENDED ErrorReason = 30
+	// NOT_FOUND: the document has no page of this number.
+	ErrorReason_ERROR_REASON_PAGE_NOT_FOUND ErrorReason = 31
+	// FAILED_PRECONDITION: the document's format has no pages.
+	ErrorReason_ERROR_REASON_DOCUMENT_WITHOUT_PAGES ErrorReason = 32
+	// NOT_FOUND: the document has no such section, or several. The message names the nearest headings.
+	ErrorReason_ERROR_REASON_SECTION_NOT_FOUND ErrorReason = 33
 )
 
 // Enum value maps for ErrorReason.
@@ -103,7 +116,7 @@ var (
 		7:  "ERROR_REASON_SESSION_BUSY",
 		8:  "ERROR_REASON_REQUEST_ID_REUSED",
 		9:  "ERROR_REASON_SESSION_EXISTS",
-		10: "ERROR_REASON_DOCUMENT_NOT_READY",
+		10: "ERROR_REASON_DOCUMENT_PROCESSING",
 		11: "ERROR_REASON_NO_READY_DOCUMENTS",
 		12: "ERROR_REASON_UNSUPPORTED_DOCUMENT",
 		13: "ERROR_REASON_TOO_BUSY",
@@ -121,6 +134,11 @@ var (
 		26: "ERROR_REASON_MODEL_API_ERROR",
 		27: "ERROR_REASON_CATALOG_INVALID",
 		28: "ERROR_REASON_NO_REQUEST_CONTEXT",
+		29: "ERROR_REASON_DOCUMENT_FAILED",
+		30: "ERROR_REASON_TURN_NOT_ENDED",
+		31: "ERROR_REASON_PAGE_NOT_FOUND",
+		32: "ERROR_REASON_DOCUMENT_WITHOUT_PAGES",
+		33: "ERROR_REASON_SECTION_NOT_FOUND",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -133,7 +151,7 @@ var (
 		"ERROR_REASON_SESSION_BUSY":           7,
 		"ERROR_REASON_REQUEST_ID_REUSED":      8,
 		"ERROR_REASON_SESSION_EXISTS":         9,
-		"ERROR_REASON_DOCUMENT_NOT_READY":     10,
+		"ERROR_REASON_DOCUMENT_PROCESSING":    10,
 		"ERROR_REASON_NO_READY_DOCUMENTS":     11,
 		"ERROR_REASON_UNSUPPORTED_DOCUMENT":   12,
 		"ERROR_REASON_TOO_BUSY":               13,
@@ -151,6 +169,11 @@ var (
 		"ERROR_REASON_MODEL_API_ERROR":        26,
 		"ERROR_REASON_CATALOG_INVALID":        27,
 		"ERROR_REASON_NO_REQUEST_CONTEXT":     28,
+		"ERROR_REASON_DOCUMENT_FAILED":        29,
+		"ERROR_REASON_TURN_NOT_ENDED":         30,
+		"ERROR_REASON_PAGE_NOT_FOUND":         31,
+		"ERROR_REASON_DOCUMENT_WITHOUT_PAGES": 32,
+		"ERROR_REASON_SECTION_NOT_FOUND":      33,
 	}
 )
 
@@ -181,12 +204,94 @@ func (ErrorReason) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_errors_proto_rawDescGZIP(), []int{0}
 }
 
+// FailureCause says why a part of the work failed: a document that was left out, a tool call, an ingestion. It stands
+// beside words for a person.
+type FailureCause int32
+
+const (
+	// Nothing failed.
+	FailureCause_FAILURE_CAUSE_UNSPECIFIED FailureCause = 0
+	// The document is still being processed. Try again in a moment.
+	FailureCause_FAILURE_CAUSE_PROCESSING FailureCause = 1
+	// It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault.
+	FailureCause_FAILURE_CAUSE_FAILED FailureCause = 2
+	// The thing that was named does not exist, or the caller may not see it.
+	FailureCause_FAILURE_CAUSE_NOT_FOUND FailureCause = 3
+	// A person, or the provider of a model, did not allow it.
+	FailureCause_FAILURE_CAUSE_NOT_ALLOWED FailureCause = 4
+	// It is longer than the service works on. A part of it could be done.
+	FailureCause_FAILURE_CAUSE_TOO_LONG FailureCause = 5
+	// The time limit passed. Trying again may help.
+	FailureCause_FAILURE_CAUSE_TIMED_OUT FailureCause = 6
+	// The provider of a model, a tool server, or a part of the service is away or busy. Try again in a moment.
+	FailureCause_FAILURE_CAUSE_PROVIDER_AWAY FailureCause = 7
+	// What was asked cannot be carried out: it is malformed, or does not fit.
+	FailureCause_FAILURE_CAUSE_INVALID FailureCause = 8
+	// The turn ended before.
+	FailureCause_FAILURE_CAUSE_CANCELLED FailureCause = 9
+)
+
+// Enum value maps for FailureCause.
+var (
+	FailureCause_name = map[int32]string{
+		0: "FAILURE_CAUSE_UNSPECIFIED",
+		1: "FAILURE_CAUSE_PROCESSING",
+		2: "FAILURE_CAUSE_FAILED",
+		3: "FAILURE_CAUSE_NOT_FOUND",
+		4: "FAILURE_CAUSE_NOT_ALLOWED",
+		5: "FAILURE_CAUSE_TOO_LONG",
+		6: "FAILURE_CAUSE_TIMED_OUT",
+		7: "FAILURE_CAUSE_PROVIDER_AWAY",
+		8: "FAILURE_CAUSE_INVALID",
+		9: "FAILURE_CAUSE_CANCELLED",
+	}
+	FailureCause_value = map[string]int32{
+		"FAILURE_CAUSE_UNSPECIFIED":   0,
+		"FAILURE_CAUSE_PROCESSING":    1,
+		"FAILURE_CAUSE_FAILED":        2,
+		"FAILURE_CAUSE_NOT_FOUND":     3,
+		"FAILURE_CAUSE_NOT_ALLOWED":   4,
+		"FAILURE_CAUSE_TOO_LONG":      5,
+		"FAILURE_CAUSE_TIMED_OUT":     6,
+		"FAILURE_CAUSE_PROVIDER_AWAY": 7,
+		"FAILURE_CAUSE_INVALID":       8,
+		"FAILURE_CAUSE_CANCELLED":     9,
+	}
+)
+
+func (x FailureCause) Enum() *FailureCause {
+	p := new(FailureCause)
+	*p = x
+	return p
+}
+
+func (x FailureCause) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FailureCause) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_errors_proto_enumTypes[1].Descriptor()
+}
+
+func (FailureCause) Type() protoreflect.EnumType {
+	return &file_proviso_v1_errors_proto_enumTypes[1]
+}
+
+func (x FailureCause) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FailureCause.Descriptor instead.
+func (FailureCause) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_errors_proto_rawDescGZIP(), []int{1}
+}
+
 var File_proviso_v1_errors_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/errors.proto\x12\n" +
-	"proviso.v1*\xd9\a\n" +
+	"proviso.v1*\x8b\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12!\n" +
@@ -197,8 +302,8 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x19ERROR_REASON_TURN_EXPIRED\x10\x06\x12\x1d\n" +
 	"\x19ERROR_REASON_SESSION_BUSY\x10\a\x12\"\n" +
 	"\x1eERROR_REASON_REQUEST_ID_REUSED\x10\b\x12\x1f\n" +
-	"\x1bERROR_REASON_SESSION_EXISTS\x10\t\x12#\n" +
-	"\x1fERROR_REASON_DOCUMENT_NOT_READY\x10\n" +
+	"\x1bERROR_REASON_SESSION_EXISTS\x10\t\x12$\n" +
+	" ERROR_REASON_DOCUMENT_PROCESSING\x10\n" +
 	"\x12#\n" +
 	"\x1fERROR_REASON_NO_READY_DOCUMENTS\x10\v\x12%\n" +
 	"!ERROR_REASON_UNSUPPORTED_DOCUMENT\x10\f\x12\x19\n" +
@@ -216,7 +321,23 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x18ERROR_REASON_INVALID_IQL\x10\x19\x12 \n" +
 	"\x1cERROR_REASON_MODEL_API_ERROR\x10\x1a\x12 \n" +
 	"\x1cERROR_REASON_CATALOG_INVALID\x10\x1b\x12#\n" +
-	"\x1fERROR_REASON_NO_REQUEST_CONTEXT\x10\x1c\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTEDB\xac\x01\n" +
+	"\x1fERROR_REASON_NO_REQUEST_CONTEXT\x10\x1c\x12 \n" +
+	"\x1cERROR_REASON_DOCUMENT_FAILED\x10\x1d\x12\x1f\n" +
+	"\x1bERROR_REASON_TURN_NOT_ENDED\x10\x1e\x12\x1f\n" +
+	"\x1bERROR_REASON_PAGE_NOT_FOUND\x10\x1f\x12'\n" +
+	"#ERROR_REASON_DOCUMENT_WITHOUT_PAGES\x10 \x12\"\n" +
+	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\fFailureCause\x12\x1d\n" +
+	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
+	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +
+	"\x14FAILURE_CAUSE_FAILED\x10\x02\x12\x1b\n" +
+	"\x17FAILURE_CAUSE_NOT_FOUND\x10\x03\x12\x1d\n" +
+	"\x19FAILURE_CAUSE_NOT_ALLOWED\x10\x04\x12\x1a\n" +
+	"\x16FAILURE_CAUSE_TOO_LONG\x10\x05\x12\x1b\n" +
+	"\x17FAILURE_CAUSE_TIMED_OUT\x10\x06\x12\x1f\n" +
+	"\x1bFAILURE_CAUSE_PROVIDER_AWAY\x10\a\x12\x19\n" +
+	"\x15FAILURE_CAUSE_INVALID\x10\b\x12\x1b\n" +
+	"\x17FAILURE_CAUSE_CANCELLED\x10\tB\xac\x01\n" +
 	"\x0ecom.proviso.v1B\vErrorsProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -233,9 +354,10 @@ func file_proviso_v1_errors_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_errors_proto_rawDescData
 }
 
-var file_proviso_v1_errors_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_proviso_v1_errors_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_proviso_v1_errors_proto_goTypes = []any{
-	(ErrorReason)(0), // 0: proviso.v1.ErrorReason
+	(ErrorReason)(0),  // 0: proviso.v1.ErrorReason
+	(FailureCause)(0), // 1: proviso.v1.FailureCause
 }
 var file_proviso_v1_errors_proto_depIdxs = []int32{
 	0, // [0:0] is the sub-list for method output_type
@@ -255,7 +377,7 @@ func file_proviso_v1_errors_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_errors_proto_rawDesc), len(file_proviso_v1_errors_proto_rawDesc)),
-			NumEnums:      1,
+			NumEnums:      2,
 			NumMessages:   0,
 			NumExtensions: 0,
 			NumServices:   0,

@@ -113,18 +113,246 @@ func (x *RebuildIndexResponse) GetVectorsTotal() int32 {
 	return 0
 }
 
+// ListRatingsRequest asks for a page of ratings.
+type ListRatingsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of ratings to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only these ratings; all when it is not set.
+	Rating        Rating `protobuf:"varint,3,opt,name=rating,proto3,enum=proviso.v1.Rating" json:"rating,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRatingsRequest) Reset() {
+	*x = ListRatingsRequest{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRatingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRatingsRequest) ProtoMessage() {}
+
+func (x *ListRatingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRatingsRequest.ProtoReflect.Descriptor instead.
+func (*ListRatingsRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ListRatingsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRatingsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListRatingsRequest) GetRating() Rating {
+	if x != nil {
+		return x.Rating
+	}
+	return Rating_RATING_UNSPECIFIED
+}
+
+// RatedAnswer is a rating and the answer that it is about.
+type RatedAnswer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant of the user.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// The user who asked, and who rated the answer.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The session; empty for an answer without one.
+	SessionId string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The turn that gave the answer.
+	TurnId string `protobuf:"bytes,4,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	// The rating.
+	Rating        *AnswerRating `protobuf:"bytes,5,opt,name=rating,proto3" json:"rating,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RatedAnswer) Reset() {
+	*x = RatedAnswer{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RatedAnswer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RatedAnswer) ProtoMessage() {}
+
+func (x *RatedAnswer) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RatedAnswer.ProtoReflect.Descriptor instead.
+func (*RatedAnswer) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RatedAnswer) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *RatedAnswer) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *RatedAnswer) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *RatedAnswer) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+func (x *RatedAnswer) GetRating() *AnswerRating {
+	if x != nil {
+		return x.Rating
+	}
+	return nil
+}
+
+// ListRatingsResponse is a page of ratings.
+type ListRatingsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ratings, the newest first.
+	Ratings []*RatedAnswer `protobuf:"bytes,1,rep,name=ratings,proto3" json:"ratings,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of ratings on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRatingsResponse) Reset() {
+	*x = ListRatingsResponse{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRatingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRatingsResponse) ProtoMessage() {}
+
+func (x *ListRatingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRatingsResponse.ProtoReflect.Descriptor instead.
+func (*ListRatingsResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ListRatingsResponse) GetRatings() []*RatedAnswer {
+	if x != nil {
+		return x.Ratings
+	}
+	return nil
+}
+
+func (x *ListRatingsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListRatingsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
 var File_proviso_v1_maintenance_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_maintenance_proto_rawDesc = "" +
 	"\n" +
 	"\x1cproviso/v1/maintenance.proto\x12\n" +
-	"proviso.v1\"\x15\n" +
+	"proviso.v1\x1a\x19proviso/v1/sessions.proto\"\x15\n" +
 	"\x13RebuildIndexRequest\"^\n" +
 	"\x14RebuildIndexResponse\x12!\n" +
 	"\fvectors_done\x18\x01 \x01(\x05R\vvectorsDone\x12#\n" +
-	"\rvectors_total\x18\x02 \x01(\x05R\fvectorsTotal2i\n" +
+	"\rvectors_total\x18\x02 \x01(\x05R\fvectorsTotal\"\x9d\x01\n" +
+	"\x12ListRatingsRequest\x12(\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x124\n" +
+	"\x06rating\x18\x03 \x01(\x0e2\x12.proviso.v1.RatingB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06rating\"\xa8\x01\n" +
+	"\vRatedAnswer\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n" +
+	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x03 \x01(\tR\tsessionId\x12\x17\n" +
+	"\aturn_id\x18\x04 \x01(\tR\x06turnId\x120\n" +
+	"\x06rating\x18\x05 \x01(\v2\x18.proviso.v1.AnswerRatingR\x06rating\"\x8f\x01\n" +
+	"\x13ListRatingsResponse\x121\n" +
+	"\aratings\x18\x01 \x03(\v2\x17.proviso.v1.RatedAnswerR\aratings\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize2\xbe\x01\n" +
 	"\x12MaintenanceService\x12S\n" +
-	"\fRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01B\xb1\x01\n" +
+	"\fRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01\x12S\n" +
+	"\vListRatings\x12\x1e.proviso.v1.ListRatingsRequest\x1a\x1f.proviso.v1.ListRatingsResponse\"\x03\x90\x02\x01B\xb1\x01\n" +
 	"\x0ecom.proviso.v1B\x10MaintenanceProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -141,19 +369,29 @@ func file_proviso_v1_maintenance_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_maintenance_proto_rawDescData
 }
 
-var file_proviso_v1_maintenance_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_proviso_v1_maintenance_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_proviso_v1_maintenance_proto_goTypes = []any{
 	(*RebuildIndexRequest)(nil),  // 0: proviso.v1.RebuildIndexRequest
 	(*RebuildIndexResponse)(nil), // 1: proviso.v1.RebuildIndexResponse
+	(*ListRatingsRequest)(nil),   // 2: proviso.v1.ListRatingsRequest
+	(*RatedAnswer)(nil),          // 3: proviso.v1.RatedAnswer
+	(*ListRatingsResponse)(nil),  // 4: proviso.v1.ListRatingsResponse
+	(Rating)(0),                  // 5: proviso.v1.Rating
+	(*AnswerRating)(nil),         // 6: proviso.v1.AnswerRating
 }
 var file_proviso_v1_maintenance_proto_depIdxs = []int32{
-	0, // 0: proviso.v1.MaintenanceService.RebuildIndex:input_type -> proviso.v1.RebuildIndexRequest
-	1, // 1: proviso.v1.MaintenanceService.RebuildIndex:output_type -> proviso.v1.RebuildIndexResponse
-	1, // [1:2] is the sub-list for method output_type
-	0, // [0:1] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	5, // 0: proviso.v1.ListRatingsRequest.rating:type_name -> proviso.v1.Rating
+	6, // 1: proviso.v1.RatedAnswer.rating:type_name -> proviso.v1.AnswerRating
+	3, // 2: proviso.v1.ListRatingsResponse.ratings:type_name -> proviso.v1.RatedAnswer
+	0, // 3: proviso.v1.MaintenanceService.RebuildIndex:input_type -> proviso.v1.RebuildIndexRequest
+	2, // 4: proviso.v1.MaintenanceService.ListRatings:input_type -> proviso.v1.ListRatingsRequest
+	1, // 5: proviso.v1.MaintenanceService.RebuildIndex:output_type -> proviso.v1.RebuildIndexResponse
+	4, // 6: proviso.v1.MaintenanceService.ListRatings:output_type -> proviso.v1.ListRatingsResponse
+	5, // [5:7] is the sub-list for method output_type
+	3, // [3:5] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_maintenance_proto_init() }
@@ -161,13 +399,14 @@ func file_proviso_v1_maintenance_proto_init() {
 	if File_proviso_v1_maintenance_proto != nil {
 		return
 	}
+	file_proviso_v1_sessions_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_maintenance_proto_rawDesc), len(file_proviso_v1_maintenance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

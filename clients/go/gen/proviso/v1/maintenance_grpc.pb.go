@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	MaintenanceService_RebuildIndex_FullMethodName = "/proviso.v1.MaintenanceService/RebuildIndex"
+	MaintenanceService_ListRatings_FullMethodName  = "/proviso.v1.MaintenanceService/ListRatings"
 )
 
 // MaintenanceServiceClient is the client API for MaintenanceService service.
@@ -34,6 +35,9 @@ type MaintenanceServiceClient interface {
 	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(ctx context.Context, in *RebuildIndexRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RebuildIndexResponse], error)
+	// ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	ListRatings(ctx context.Context, in *ListRatingsRequest, opts ...grpc.CallOption) (*ListRatingsResponse, error)
 }
 
 type maintenanceServiceClient struct {
@@ -63,6 +67,16 @@ func (c *maintenanceServiceClient) RebuildIndex(ctx context.Context, in *Rebuild
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MaintenanceService_RebuildIndexClient = grpc.ServerStreamingClient[RebuildIndexResponse]
 
+func (c *maintenanceServiceClient) ListRatings(ctx context.Context, in *ListRatingsRequest, opts ...grpc.CallOption) (*ListRatingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRatingsResponse)
+	err := c.cc.Invoke(ctx, MaintenanceService_ListRatings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MaintenanceServiceServer is the server API for MaintenanceService service.
 // All implementations must embed UnimplementedMaintenanceServiceServer
 // for forward compatibility.
@@ -75,6 +89,9 @@ type MaintenanceServiceServer interface {
 	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(*RebuildIndexRequest, grpc.ServerStreamingServer[RebuildIndexResponse]) error
+	// ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	ListRatings(context.Context, *ListRatingsRequest) (*ListRatingsResponse, error)
 	mustEmbedUnimplementedMaintenanceServiceServer()
 }
 
@@ -87,6 +104,9 @@ type UnimplementedMaintenanceServiceServer struct{}
 
 func (UnimplementedMaintenanceServiceServer) RebuildIndex(*RebuildIndexRequest, grpc.ServerStreamingServer[RebuildIndexResponse]) error {
 	return status.Error(codes.Unimplemented, "method RebuildIndex not implemented")
+}
+func (UnimplementedMaintenanceServiceServer) ListRatings(context.Context, *ListRatingsRequest) (*ListRatingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRatings not implemented")
 }
 func (UnimplementedMaintenanceServiceServer) mustEmbedUnimplementedMaintenanceServiceServer() {}
 func (UnimplementedMaintenanceServiceServer) testEmbeddedByValue()                            {}
@@ -120,13 +140,36 @@ func _MaintenanceService_RebuildIndex_Handler(srv interface{}, stream grpc.Serve
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MaintenanceService_RebuildIndexServer = grpc.ServerStreamingServer[RebuildIndexResponse]
 
+func _MaintenanceService_ListRatings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRatingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaintenanceServiceServer).ListRatings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaintenanceService_ListRatings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaintenanceServiceServer).ListRatings(ctx, req.(*ListRatingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MaintenanceService_ServiceDesc is the grpc.ServiceDesc for MaintenanceService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
 var MaintenanceService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "proviso.v1.MaintenanceService",
 	HandlerType: (*MaintenanceServiceServer)(nil),
-	Methods:     []grpc.MethodDesc{},
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "ListRatings",
+			Handler:    _MaintenanceService_ListRatings_Handler,
+		},
+	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "RebuildIndex",

@@ -9,6 +9,7 @@ package provisov1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -88,14 +89,18 @@ type Matter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID.
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// Name, for people.
+	// Name, for people; never empty. Limits: 0 to 512 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// When it was made.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Number of documents in any state.
 	DocumentCount int32 `protobuf:"varint,4,opt,name=document_count,json=documentCount,proto3" json:"document_count,omitempty"`
 	// Number of documents that are READY.
-	ReadyCount    int32 `protobuf:"varint,5,opt,name=ready_count,json=readyCount,proto3" json:"ready_count,omitempty"`
+	ReadyCount int32 `protobuf:"varint,5,opt,name=ready_count,json=readyCount,proto3" json:"ready_count,omitempty"`
+	// Notes, for people; the agent does not read them. Limits: 0 to 20000 characters.
+	Notes string `protobuf:"bytes,6,opt,name=notes,proto3" json:"notes,omitempty"`
+	// When its name or its notes were last changed; create_time until then.
+	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -165,6 +170,20 @@ func (x *Matter) GetReadyCount() int32 {
 	return 0
 }
 
+func (x *Matter) GetNotes() string {
+	if x != nil {
+		return x.Notes
+	}
+	return ""
+}
+
+func (x *Matter) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
 // Document is a file of a matter, or of the documentation.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -195,8 +214,10 @@ type Document struct {
 	// The document of the same file name (upper and lower case are the same) that this one replaced when it was uploaded;
 	// empty when there was none. It may have been deleted since.
 	ReplacesDocumentId string `protobuf:"bytes,13,opt,name=replaces_document_id,json=replacesDocumentId,proto3" json:"replaces_document_id,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Why ingestion failed, for programs.
+	FailureCause  FailureCause `protobuf:"varint,14,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Document) Reset() {
@@ -320,13 +341,23 @@ func (x *Document) GetReplacesDocumentId() string {
 	return ""
 }
 
+func (x *Document) GetFailureCause() FailureCause {
+	if x != nil {
+		return x.FailureCause
+	}
+	return FailureCause_FAILURE_CAUSE_UNSPECIFIED
+}
+
 // CreateMatterRequest describes a matter.
 type CreateMatterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, for people. Limits: 1 to 512 characters.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
-	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// An id that makes a retry safe: the same id with the same payload returns the same matter, until it is
+	// deleted. Limits: 0 to 128 characters.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -371,6 +402,13 @@ func (x *CreateMatterRequest) GetName() string {
 func (x *CreateMatterRequest) GetUserId() string {
 	if x != nil {
 		return x.UserId
+	}
+	return ""
+}
+
+func (x *CreateMatterRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
 	}
 	return ""
 }
@@ -584,6 +622,8 @@ type ListMattersResponse struct {
 	Matters []*Matter `protobuf:"bytes,1,rep,name=matters,proto3" json:"matters,omitempty"`
 	// Token of the next page; empty on the last.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of matters on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -632,6 +672,114 @@ func (x *ListMattersResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListMattersResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+// UpdateMatterRequest says what to change of a matter.
+type UpdateMatterRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The matter_id says which matter; name and notes are the new values. All other fields are ignored.
+	Matter *Matter `protobuf:"bytes,1,opt,name=matter,proto3" json:"matter,omitempty"`
+	// The fields to change: `name`, `notes`; no `*`. When it is empty, those that are not empty in `matter` are changed.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateMatterRequest) Reset() {
+	*x = UpdateMatterRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateMatterRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateMatterRequest) ProtoMessage() {}
+
+func (x *UpdateMatterRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateMatterRequest.ProtoReflect.Descriptor instead.
+func (*UpdateMatterRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UpdateMatterRequest) GetMatter() *Matter {
+	if x != nil {
+		return x.Matter
+	}
+	return nil
+}
+
+func (x *UpdateMatterRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+// UpdateMatterResponse holds the matter as it is now.
+type UpdateMatterResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The matter.
+	Matter        *Matter `protobuf:"bytes,1,opt,name=matter,proto3" json:"matter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateMatterResponse) Reset() {
+	*x = UpdateMatterResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateMatterResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateMatterResponse) ProtoMessage() {}
+
+func (x *UpdateMatterResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateMatterResponse.ProtoReflect.Descriptor instead.
+func (*UpdateMatterResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *UpdateMatterResponse) GetMatter() *Matter {
+	if x != nil {
+		return x.Matter
+	}
+	return nil
+}
+
 // DeleteMatterRequest names a matter.
 type DeleteMatterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -643,7 +791,7 @@ type DeleteMatterRequest struct {
 
 func (x *DeleteMatterRequest) Reset() {
 	*x = DeleteMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	mi := &file_proviso_v1_matters_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +803,7 @@ func (x *DeleteMatterRequest) String() string {
 func (*DeleteMatterRequest) ProtoMessage() {}
 
 func (x *DeleteMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	mi := &file_proviso_v1_matters_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +816,7 @@ func (x *DeleteMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMatterRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{8}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteMatterRequest) GetMatterId() string {
@@ -687,7 +835,7 @@ type DeleteMatterResponse struct {
 
 func (x *DeleteMatterResponse) Reset() {
 	*x = DeleteMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	mi := &file_proviso_v1_matters_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +847,7 @@ func (x *DeleteMatterResponse) String() string {
 func (*DeleteMatterResponse) ProtoMessage() {}
 
 func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	mi := &file_proviso_v1_matters_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +860,7 @@ func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMatterResponse.ProtoReflect.Descriptor instead.
 func (*DeleteMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{9}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{11}
 }
 
 // UploadHeader says what the bytes that follow are.
@@ -722,7 +870,7 @@ type UploadHeader struct {
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
 	// File name; its extension helps to recognise the format. Limits: 1 to 255 characters.
 	Filename string `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
-	// SHA-256 of the bytes, in hexadecimal; checked when given. Limits: 0 to 64 characters.
+	// SHA-256 of the bytes, in hexadecimal of either case; checked when given. Limits: 0 to 64 characters.
 	Sha256        string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -730,7 +878,7 @@ type UploadHeader struct {
 
 func (x *UploadHeader) Reset() {
 	*x = UploadHeader{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[10]
+	mi := &file_proviso_v1_matters_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -742,7 +890,7 @@ func (x *UploadHeader) String() string {
 func (*UploadHeader) ProtoMessage() {}
 
 func (x *UploadHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[10]
+	mi := &file_proviso_v1_matters_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -755,7 +903,7 @@ func (x *UploadHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadHeader.ProtoReflect.Descriptor instead.
 func (*UploadHeader) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{10}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UploadHeader) GetMatterId() string {
@@ -789,7 +937,7 @@ type UploadEnd struct {
 
 func (x *UploadEnd) Reset() {
 	*x = UploadEnd{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[11]
+	mi := &file_proviso_v1_matters_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +949,7 @@ func (x *UploadEnd) String() string {
 func (*UploadEnd) ProtoMessage() {}
 
 func (x *UploadEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[11]
+	mi := &file_proviso_v1_matters_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +962,7 @@ func (x *UploadEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadEnd.ProtoReflect.Descriptor instead.
 func (*UploadEnd) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{11}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{13}
 }
 
 // UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
@@ -834,7 +982,7 @@ type UploadDocumentRequest struct {
 
 func (x *UploadDocumentRequest) Reset() {
 	*x = UploadDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[12]
+	mi := &file_proviso_v1_matters_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +994,7 @@ func (x *UploadDocumentRequest) String() string {
 func (*UploadDocumentRequest) ProtoMessage() {}
 
 func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[12]
+	mi := &file_proviso_v1_matters_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +1007,7 @@ func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadDocumentRequest.ProtoReflect.Descriptor instead.
 func (*UploadDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{12}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UploadDocumentRequest) GetPayload() isUploadDocumentRequest_Payload {
@@ -934,7 +1082,7 @@ type UploadDocumentResponse struct {
 
 func (x *UploadDocumentResponse) Reset() {
 	*x = UploadDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[13]
+	mi := &file_proviso_v1_matters_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -946,7 +1094,7 @@ func (x *UploadDocumentResponse) String() string {
 func (*UploadDocumentResponse) ProtoMessage() {}
 
 func (x *UploadDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[13]
+	mi := &file_proviso_v1_matters_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -959,7 +1107,7 @@ func (x *UploadDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadDocumentResponse.ProtoReflect.Descriptor instead.
 func (*UploadDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{13}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UploadDocumentResponse) GetDocument() *Document {
@@ -989,7 +1137,7 @@ type GetDocumentRequest struct {
 
 func (x *GetDocumentRequest) Reset() {
 	*x = GetDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[14]
+	mi := &file_proviso_v1_matters_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1149,7 @@ func (x *GetDocumentRequest) String() string {
 func (*GetDocumentRequest) ProtoMessage() {}
 
 func (x *GetDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[14]
+	mi := &file_proviso_v1_matters_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1162,7 @@ func (x *GetDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{14}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetDocumentRequest) GetMatterId() string {
@@ -1042,7 +1190,7 @@ type GetDocumentResponse struct {
 
 func (x *GetDocumentResponse) Reset() {
 	*x = GetDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[15]
+	mi := &file_proviso_v1_matters_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1054,7 +1202,7 @@ func (x *GetDocumentResponse) String() string {
 func (*GetDocumentResponse) ProtoMessage() {}
 
 func (x *GetDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[15]
+	mi := &file_proviso_v1_matters_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1067,12 +1215,529 @@ func (x *GetDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{15}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetDocumentResponse) GetDocument() *Document {
 	if x != nil {
 		return x.Document
+	}
+	return nil
+}
+
+// GetDocumentContentRequest names a document and a part of its bytes.
+type GetDocumentContentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter, or "documentation".
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// UUID of the document.
+	DocumentId string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
+	// First byte to send, counted from 0; at most the document's size. Limits: 0 to 2147483647.
+	Offset int32 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Number of bytes to send at most; 0 means all to the end. Limits: 0 to 2147483647.
+	Length        int32 `protobuf:"varint,4,opt,name=length,proto3" json:"length,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDocumentContentRequest) Reset() {
+	*x = GetDocumentContentRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDocumentContentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDocumentContentRequest) ProtoMessage() {}
+
+func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDocumentContentRequest.ProtoReflect.Descriptor instead.
+func (*GetDocumentContentRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *GetDocumentContentRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *GetDocumentContentRequest) GetDocumentId() string {
+	if x != nil {
+		return x.DocumentId
+	}
+	return ""
+}
+
+func (x *GetDocumentContentRequest) GetOffset() int32 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *GetDocumentContentRequest) GetLength() int32 {
+	if x != nil {
+		return x.Length
+	}
+	return 0
+}
+
+// DocumentContentHeader says what the bytes that follow are.
+type DocumentContentHeader struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Media type as detected, for example "application/pdf".
+	MediaType string `protobuf:"bytes,1,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	// Size of the whole document in bytes.
+	SizeBytes int32 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// SHA-256 of the whole document, in hexadecimal.
+	Sha256 string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// File name as uploaded.
+	Filename string `protobuf:"bytes,4,opt,name=filename,proto3" json:"filename,omitempty"`
+	// First byte that follows, counted from 0.
+	RangeStart int32 `protobuf:"varint,5,opt,name=range_start,json=rangeStart,proto3" json:"range_start,omitempty"`
+	// End of the bytes that follow, exclusive; range_start when none follow.
+	RangeEnd      int32 `protobuf:"varint,6,opt,name=range_end,json=rangeEnd,proto3" json:"range_end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DocumentContentHeader) Reset() {
+	*x = DocumentContentHeader{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DocumentContentHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentContentHeader) ProtoMessage() {}
+
+func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentContentHeader.ProtoReflect.Descriptor instead.
+func (*DocumentContentHeader) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *DocumentContentHeader) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
+func (x *DocumentContentHeader) GetSizeBytes() int32 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *DocumentContentHeader) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+func (x *DocumentContentHeader) GetFilename() string {
+	if x != nil {
+		return x.Filename
+	}
+	return ""
+}
+
+func (x *DocumentContentHeader) GetRangeStart() int32 {
+	if x != nil {
+		return x.RangeStart
+	}
+	return 0
+}
+
+func (x *DocumentContentHeader) GetRangeEnd() int32 {
+	if x != nil {
+		return x.RangeEnd
+	}
+	return 0
+}
+
+// GetDocumentContentResponse is one message of a document's content: the header first, then the bytes in order.
+type GetDocumentContentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The header, or some of the bytes.
+	//
+	// Types that are valid to be assigned to Payload:
+	//
+	//	*GetDocumentContentResponse_Header
+	//	*GetDocumentContentResponse_Data
+	Payload       isGetDocumentContentResponse_Payload `protobuf_oneof:"payload"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDocumentContentResponse) Reset() {
+	*x = GetDocumentContentResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDocumentContentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDocumentContentResponse) ProtoMessage() {}
+
+func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDocumentContentResponse.ProtoReflect.Descriptor instead.
+func (*GetDocumentContentResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *GetDocumentContentResponse) GetPayload() isGetDocumentContentResponse_Payload {
+	if x != nil {
+		return x.Payload
+	}
+	return nil
+}
+
+func (x *GetDocumentContentResponse) GetHeader() *DocumentContentHeader {
+	if x != nil {
+		if x, ok := x.Payload.(*GetDocumentContentResponse_Header); ok {
+			return x.Header
+		}
+	}
+	return nil
+}
+
+func (x *GetDocumentContentResponse) GetData() []byte {
+	if x != nil {
+		if x, ok := x.Payload.(*GetDocumentContentResponse_Data); ok {
+			return x.Data
+		}
+	}
+	return nil
+}
+
+type isGetDocumentContentResponse_Payload interface {
+	isGetDocumentContentResponse_Payload()
+}
+
+type GetDocumentContentResponse_Header struct {
+	// The header; it is the first message and no other.
+	Header *DocumentContentHeader `protobuf:"bytes,1,opt,name=header,proto3,oneof"`
+}
+
+type GetDocumentContentResponse_Data struct {
+	// Some of the bytes, at most 256 KiB.
+	Data []byte `protobuf:"bytes,2,opt,name=data,proto3,oneof"`
+}
+
+func (*GetDocumentContentResponse_Header) isGetDocumentContentResponse_Payload() {}
+
+func (*GetDocumentContentResponse_Data) isGetDocumentContentResponse_Payload() {}
+
+// GetDocumentPageRequest names a page of a document.
+type GetDocumentPageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter, or "documentation".
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// UUID of the document.
+	DocumentId string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
+	// Number of the page, from 1, as in citations. Limits: 1 to 1000000.
+	Page int32 `protobuf:"varint,3,opt,name=page,proto3" json:"page,omitempty"`
+	// Only words of the document's text from this position on, in Unicode code points. A word that stands partly in the
+	// range is there as a whole; a range without words of the page gives none. Limits: 0 to 2147483647.
+	Start int32 `protobuf:"varint,4,opt,name=start,proto3" json:"start,omitempty"`
+	// Only words of the text before this position; 0 means the end of the page. Limits: 0 to 2147483647.
+	End           int32 `protobuf:"varint,5,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDocumentPageRequest) Reset() {
+	*x = GetDocumentPageRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDocumentPageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDocumentPageRequest) ProtoMessage() {}
+
+func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDocumentPageRequest.ProtoReflect.Descriptor instead.
+func (*GetDocumentPageRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GetDocumentPageRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *GetDocumentPageRequest) GetDocumentId() string {
+	if x != nil {
+		return x.DocumentId
+	}
+	return ""
+}
+
+func (x *GetDocumentPageRequest) GetPage() int32 {
+	if x != nil {
+		return x.Page
+	}
+	return 0
+}
+
+func (x *GetDocumentPageRequest) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *GetDocumentPageRequest) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+// PageWord is a word of a document's text and the box around it on its page.
+type PageWord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where the word begins in the document's text, in Unicode code points.
+	Start int32 `protobuf:"varint,1,opt,name=start,proto3" json:"start,omitempty"`
+	// Where it ends, exclusive.
+	End int32 `protobuf:"varint,2,opt,name=end,proto3" json:"end,omitempty"`
+	// Left edge of the box in points, from the left edge of the page as it is shown.
+	X float32 `protobuf:"fixed32,3,opt,name=x,proto3" json:"x,omitempty"`
+	// Upper edge of the box in points, from the upper edge of the page as it is shown.
+	Y float32 `protobuf:"fixed32,4,opt,name=y,proto3" json:"y,omitempty"`
+	// Width of the box in points.
+	Width float32 `protobuf:"fixed32,5,opt,name=width,proto3" json:"width,omitempty"`
+	// Height of the box in points.
+	Height        float32 `protobuf:"fixed32,6,opt,name=height,proto3" json:"height,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageWord) Reset() {
+	*x = PageWord{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageWord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageWord) ProtoMessage() {}
+
+func (x *PageWord) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageWord.ProtoReflect.Descriptor instead.
+func (*PageWord) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *PageWord) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *PageWord) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *PageWord) GetX() float32 {
+	if x != nil {
+		return x.X
+	}
+	return 0
+}
+
+func (x *PageWord) GetY() float32 {
+	if x != nil {
+		return x.Y
+	}
+	return 0
+}
+
+func (x *PageWord) GetWidth() float32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *PageWord) GetHeight() float32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+// GetDocumentPageResponse holds a page as it is shown, turned as the file asks for.
+type GetDocumentPageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of the page, from 1.
+	Page int32 `protobuf:"varint,1,opt,name=page,proto3" json:"page,omitempty"`
+	// Number of the document's last page, also where that has no text.
+	PageCount int32 `protobuf:"varint,2,opt,name=page_count,json=pageCount,proto3" json:"page_count,omitempty"`
+	// Whether the service knows the page's size and words. It does for PDFs; for one that was uploaded before the service
+	// kept them, only after it is deleted and uploaded again.
+	HasLayout bool `protobuf:"varint,3,opt,name=has_layout,json=hasLayout,proto3" json:"has_layout,omitempty"`
+	// Width in points (1/72 inch); 0 without layout.
+	Width float32 `protobuf:"fixed32,4,opt,name=width,proto3" json:"width,omitempty"`
+	// Height in points; 0 without layout.
+	Height float32 `protobuf:"fixed32,5,opt,name=height,proto3" json:"height,omitempty"`
+	// The words asked for, in the order of the text. Up to 50,000 words of a page have boxes.
+	Words         []*PageWord `protobuf:"bytes,6,rep,name=words,proto3" json:"words,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDocumentPageResponse) Reset() {
+	*x = GetDocumentPageResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDocumentPageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDocumentPageResponse) ProtoMessage() {}
+
+func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDocumentPageResponse.ProtoReflect.Descriptor instead.
+func (*GetDocumentPageResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *GetDocumentPageResponse) GetPage() int32 {
+	if x != nil {
+		return x.Page
+	}
+	return 0
+}
+
+func (x *GetDocumentPageResponse) GetPageCount() int32 {
+	if x != nil {
+		return x.PageCount
+	}
+	return 0
+}
+
+func (x *GetDocumentPageResponse) GetHasLayout() bool {
+	if x != nil {
+		return x.HasLayout
+	}
+	return false
+}
+
+func (x *GetDocumentPageResponse) GetWidth() float32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *GetDocumentPageResponse) GetHeight() float32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *GetDocumentPageResponse) GetWords() []*PageWord {
+	if x != nil {
+		return x.Words
 	}
 	return nil
 }
@@ -1092,7 +1757,7 @@ type ListDocumentsRequest struct {
 
 func (x *ListDocumentsRequest) Reset() {
 	*x = ListDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[16]
+	mi := &file_proviso_v1_matters_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1769,7 @@ func (x *ListDocumentsRequest) String() string {
 func (*ListDocumentsRequest) ProtoMessage() {}
 
 func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[16]
+	mi := &file_proviso_v1_matters_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1782,7 @@ func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{16}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListDocumentsRequest) GetMatterId() string {
@@ -1148,13 +1813,15 @@ type ListDocumentsResponse struct {
 	Documents []*Document `protobuf:"bytes,1,rep,name=documents,proto3" json:"documents,omitempty"`
 	// Token of the next page; empty on the last.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of documents on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListDocumentsResponse) Reset() {
 	*x = ListDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[17]
+	mi := &file_proviso_v1_matters_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1833,7 @@ func (x *ListDocumentsResponse) String() string {
 func (*ListDocumentsResponse) ProtoMessage() {}
 
 func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[17]
+	mi := &file_proviso_v1_matters_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1846,7 @@ func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{17}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListDocumentsResponse) GetDocuments() []*Document {
@@ -1196,6 +1863,13 @@ func (x *ListDocumentsResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListDocumentsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
 // DeleteDocumentRequest names a document.
 type DeleteDocumentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1209,7 +1883,7 @@ type DeleteDocumentRequest struct {
 
 func (x *DeleteDocumentRequest) Reset() {
 	*x = DeleteDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	mi := &file_proviso_v1_matters_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1221,7 +1895,7 @@ func (x *DeleteDocumentRequest) String() string {
 func (*DeleteDocumentRequest) ProtoMessage() {}
 
 func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	mi := &file_proviso_v1_matters_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1234,7 +1908,7 @@ func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DeleteDocumentRequest) GetMatterId() string {
@@ -1260,7 +1934,7 @@ type DeleteDocumentResponse struct {
 
 func (x *DeleteDocumentResponse) Reset() {
 	*x = DeleteDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	mi := &file_proviso_v1_matters_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1946,7 @@ func (x *DeleteDocumentResponse) String() string {
 func (*DeleteDocumentResponse) ProtoMessage() {}
 
 func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	mi := &file_proviso_v1_matters_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1959,7 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{19}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{27}
 }
 
 // WatchDocumentsRequest says which documents to watch.
@@ -1301,7 +1975,7 @@ type WatchDocumentsRequest struct {
 
 func (x *WatchDocumentsRequest) Reset() {
 	*x = WatchDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	mi := &file_proviso_v1_matters_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1313,7 +1987,7 @@ func (x *WatchDocumentsRequest) String() string {
 func (*WatchDocumentsRequest) ProtoMessage() {}
 
 func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	mi := &file_proviso_v1_matters_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1326,7 +2000,7 @@ func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{20}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WatchDocumentsRequest) GetMatterId() string {
@@ -1358,7 +2032,7 @@ type WatchDocumentsResponse struct {
 
 func (x *WatchDocumentsResponse) Reset() {
 	*x = WatchDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	mi := &file_proviso_v1_matters_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +2044,7 @@ func (x *WatchDocumentsResponse) String() string {
 func (*WatchDocumentsResponse) ProtoMessage() {}
 
 func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	mi := &file_proviso_v1_matters_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +2057,7 @@ func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{21}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WatchDocumentsResponse) GetDocument() *Document {
@@ -1412,15 +2086,18 @@ var File_proviso_v1_matters_proto protoreflect.FileDescriptor
 const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\n" +
 	"\x18proviso/v1/matters.proto\x12\n" +
-	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbe\x01\n" +
-	"\x06Matter\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12;\n" +
-	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12%\n" +
-	"\x0edocument_count\x18\x04 \x01(\x05R\rdocumentCount\x12\x1f\n" +
-	"\vready_count\x18\x05 \x01(\x05R\n" +
-	"readyCount\"\xed\x03\n" +
+	"proviso.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17proviso/v1/errors.proto\"\xcc\x02\n" +
+	"\x06Matter\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12\x1c\n" +
+	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x04name\x12A\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
+	"createTime\x12+\n" +
+	"\x0edocument_count\x18\x04 \x01(\x05B\x04\xe2A\x01\x03R\rdocumentCount\x12%\n" +
+	"\vready_count\x18\x05 \x01(\x05B\x04\xe2A\x01\x03R\n" +
+	"readyCount\x12\x1f\n" +
+	"\x05notes\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x05notes\x12A\n" +
+	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
+	"updateTime\"\xac\x04\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1b\n" +
@@ -1441,31 +2118,43 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"page_count\x18\v \x01(\x05R\tpageCount\x12;\n" +
 	"\vupload_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"uploadTime\x120\n" +
-	"\x14replaces_document_id\x18\r \x01(\tR\x12replacesDocumentId\"B\n" +
-	"\x13CreateMatterRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"B\n" +
-	"\x14CreateMatterResponse\x12*\n" +
-	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"/\n" +
-	"\x10GetMatterRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\"?\n" +
-	"\x11GetMatterResponse\x12*\n" +
-	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"d\n" +
-	"\x12ListMattersRequest\x12\x1b\n" +
-	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\x14replaces_document_id\x18\r \x01(\tR\x12replacesDocumentId\x12=\n" +
+	"\rfailure_cause\x18\x0e \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\x85\x01\n" +
+	"\x13CreateMatterRequest\x12\"\n" +
+	"\x04name\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x04R\x04name\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12'\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"k\n" +
+	"request_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trequestId\"B\n" +
+	"\x14CreateMatterResponse\x12*\n" +
+	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"=\n" +
+	"\x10GetMatterRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"?\n" +
+	"\x11GetMatterResponse\x12*\n" +
+	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"\x85\x01\n" +
+	"\x12ListMattersRequest\x12(\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x1c\n" +
+	"\x04name\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x04name\"\x8a\x01\n" +
 	"\x13ListMattersResponse\x12,\n" +
 	"\amatters\x18\x01 \x03(\v2\x12.proviso.v1.MatterR\amatters\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n" +
-	"\x13DeleteMatterRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\"\x16\n" +
-	"\x14DeleteMatterResponse\"_\n" +
-	"\fUploadHeader\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1a\n" +
-	"\bfilename\x18\x02 \x01(\tR\bfilename\x12\x16\n" +
-	"\x06sha256\x18\x03 \x01(\tR\x06sha256\"\v\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\x8a\x01\n" +
+	"\x13UpdateMatterRequest\x126\n" +
+	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x06matter\x12;\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\"B\n" +
+	"\x14UpdateMatterResponse\x12*\n" +
+	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"@\n" +
+	"\x13DeleteMatterRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"\x16\n" +
+	"\x14DeleteMatterResponse\"\xdf\x01\n" +
+	"\fUploadHeader\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12*\n" +
+	"\bfilename\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xff\x01R\bfilename\x125\n" +
+	"\x06sha256\x18\x03 \x01(\tB\x1d\xbaH\x1ar\x18\x18@2\x14^([0-9a-fA-F]{64})?$R\x06sha256\"\v\n" +
 	"\tUploadEnd\"\x97\x01\n" +
 	"\x15UploadDocumentRequest\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x18.proviso.v1.UploadHeaderH\x00R\x06header\x12\x14\n" +
@@ -1474,29 +2163,75 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\apayload\"s\n" +
 	"\x16UploadDocumentResponse\x120\n" +
 	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\x12'\n" +
-	"\x0falready_existed\x18\x02 \x01(\bR\x0ealreadyExisted\"R\n" +
-	"\x12GetDocumentRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1f\n" +
-	"\vdocument_id\x18\x02 \x01(\tR\n" +
+	"\x0falready_existed\x18\x02 \x01(\bR\x0ealreadyExisted\"\xb1\x01\n" +
+	"\x12GetDocumentRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
 	"documentId\"G\n" +
 	"\x13GetDocumentResponse\x120\n" +
-	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"o\n" +
-	"\x14ListDocumentsRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"\xfa\x01\n" +
+	"\x19GetDocumentContentRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
+	"documentId\x12\x1f\n" +
+	"\x06offset\x18\x03 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x06offset\x12\x1f\n" +
+	"\x06length\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x06length\"\xc7\x01\n" +
+	"\x15DocumentContentHeader\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"s\n" +
+	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x02 \x01(\x05R\tsizeBytes\x12\x16\n" +
+	"\x06sha256\x18\x03 \x01(\tR\x06sha256\x12\x1a\n" +
+	"\bfilename\x18\x04 \x01(\tR\bfilename\x12\x1f\n" +
+	"\vrange_start\x18\x05 \x01(\x05R\n" +
+	"rangeStart\x12\x1b\n" +
+	"\trange_end\x18\x06 \x01(\x05R\brangeEnd\"z\n" +
+	"\x1aGetDocumentContentResponse\x12;\n" +
+	"\x06header\x18\x01 \x01(\v2!.proviso.v1.DocumentContentHeaderH\x00R\x06header\x12\x14\n" +
+	"\x04data\x18\x02 \x01(\fH\x00R\x04dataB\t\n" +
+	"\apayload\"\x94\x02\n" +
+	"\x16GetDocumentPageRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
+	"documentId\x12#\n" +
+	"\x04page\x18\x03 \x01(\x05B\x0f\xe2A\x01\x02\xbaH\b\x1a\x06\x18\xc0\x84=(\x01R\x04page\x12\x1d\n" +
+	"\x05start\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x05start\x12\x19\n" +
+	"\x03end\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x03end\"|\n" +
+	"\bPageWord\x12\x14\n" +
+	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\x12\f\n" +
+	"\x01x\x18\x03 \x01(\x02R\x01x\x12\f\n" +
+	"\x01y\x18\x04 \x01(\x02R\x01y\x12\x14\n" +
+	"\x05width\x18\x05 \x01(\x02R\x05width\x12\x16\n" +
+	"\x06height\x18\x06 \x01(\x02R\x06height\"\xc5\x01\n" +
+	"\x17GetDocumentPageResponse\x12\x12\n" +
+	"\x04page\x18\x01 \x01(\x05R\x04page\x12\x1d\n" +
+	"\n" +
+	"page_count\x18\x02 \x01(\x05R\tpageCount\x12\x1d\n" +
+	"\n" +
+	"has_layout\x18\x03 \x01(\bR\thasLayout\x12\x14\n" +
+	"\x05width\x18\x04 \x01(\x02R\x05width\x12\x16\n" +
+	"\x06height\x18\x05 \x01(\x02R\x06height\x12*\n" +
+	"\x05words\x18\x06 \x03(\v2\x14.proviso.v1.PageWordR\x05words\"\xd7\x01\n" +
+	"\x14ListDocumentsRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12(\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x92\x01\n" +
 	"\x15ListDocumentsResponse\x122\n" +
 	"\tdocuments\x18\x01 \x03(\v2\x14.proviso.v1.DocumentR\tdocuments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"U\n" +
-	"\x15DeleteDocumentRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1f\n" +
-	"\vdocument_id\x18\x02 \x01(\tR\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xb4\x01\n" +
+	"\x15DeleteDocumentRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
 	"documentId\"\x18\n" +
-	"\x16DeleteDocumentResponse\"W\n" +
-	"\x15WatchDocumentsRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12!\n" +
-	"\fdocument_ids\x18\x02 \x03(\tR\vdocumentIds\"\x8e\x01\n" +
+	"\x16DeleteDocumentResponse\"\xba\x01\n" +
+	"\x15WatchDocumentsRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x123\n" +
+	"\fdocument_ids\x18\x02 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\xe8\a\"\x05r\x03\xb0\x01\x01R\vdocumentIds\"\x8e\x01\n" +
 	"\x16WatchDocumentsResponse\x120\n" +
 	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\x12\x1f\n" +
 	"\vchunks_done\x18\x02 \x01(\x05R\n" +
@@ -1507,16 +2242,19 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x17DOCUMENT_STATUS_PENDING\x10\x01\x12\x1e\n" +
 	"\x1aDOCUMENT_STATUS_PROCESSING\x10\x02\x12\x19\n" +
 	"\x15DOCUMENT_STATUS_READY\x10\x03\x12\x1a\n" +
-	"\x16DOCUMENT_STATUS_FAILED\x10\x042\x84\x06\n" +
+	"\x16DOCUMENT_STATUS_FAILED\x10\x042\xc7\b\n" +
 	"\rMatterService\x12Q\n" +
-	"\fCreateMatter\x12\x1f.proviso.v1.CreateMatterRequest\x1a .proviso.v1.CreateMatterResponse\x12H\n" +
-	"\tGetMatter\x12\x1c.proviso.v1.GetMatterRequest\x1a\x1d.proviso.v1.GetMatterResponse\x12N\n" +
-	"\vListMatters\x12\x1e.proviso.v1.ListMattersRequest\x1a\x1f.proviso.v1.ListMattersResponse\x12Q\n" +
-	"\fDeleteMatter\x12\x1f.proviso.v1.DeleteMatterRequest\x1a .proviso.v1.DeleteMatterResponse\x12Y\n" +
-	"\x0eUploadDocument\x12!.proviso.v1.UploadDocumentRequest\x1a\".proviso.v1.UploadDocumentResponse(\x01\x12N\n" +
-	"\vGetDocument\x12\x1e.proviso.v1.GetDocumentRequest\x1a\x1f.proviso.v1.GetDocumentResponse\x12T\n" +
-	"\rListDocuments\x12 .proviso.v1.ListDocumentsRequest\x1a!.proviso.v1.ListDocumentsResponse\x12W\n" +
-	"\x0eDeleteDocument\x12!.proviso.v1.DeleteDocumentRequest\x1a\".proviso.v1.DeleteDocumentResponse\x12Y\n" +
+	"\fCreateMatter\x12\x1f.proviso.v1.CreateMatterRequest\x1a .proviso.v1.CreateMatterResponse\x12M\n" +
+	"\tGetMatter\x12\x1c.proviso.v1.GetMatterRequest\x1a\x1d.proviso.v1.GetMatterResponse\"\x03\x90\x02\x01\x12S\n" +
+	"\vListMatters\x12\x1e.proviso.v1.ListMattersRequest\x1a\x1f.proviso.v1.ListMattersResponse\"\x03\x90\x02\x01\x12V\n" +
+	"\fUpdateMatter\x12\x1f.proviso.v1.UpdateMatterRequest\x1a .proviso.v1.UpdateMatterResponse\"\x03\x90\x02\x02\x12V\n" +
+	"\fDeleteMatter\x12\x1f.proviso.v1.DeleteMatterRequest\x1a .proviso.v1.DeleteMatterResponse\"\x03\x90\x02\x02\x12Y\n" +
+	"\x0eUploadDocument\x12!.proviso.v1.UploadDocumentRequest\x1a\".proviso.v1.UploadDocumentResponse(\x01\x12S\n" +
+	"\vGetDocument\x12\x1e.proviso.v1.GetDocumentRequest\x1a\x1f.proviso.v1.GetDocumentResponse\"\x03\x90\x02\x01\x12j\n" +
+	"\x12GetDocumentContent\x12%.proviso.v1.GetDocumentContentRequest\x1a&.proviso.v1.GetDocumentContentResponse\"\x03\x90\x02\x010\x01\x12_\n" +
+	"\x0fGetDocumentPage\x12\".proviso.v1.GetDocumentPageRequest\x1a#.proviso.v1.GetDocumentPageResponse\"\x03\x90\x02\x01\x12Y\n" +
+	"\rListDocuments\x12 .proviso.v1.ListDocumentsRequest\x1a!.proviso.v1.ListDocumentsResponse\"\x03\x90\x02\x01\x12\\\n" +
+	"\x0eDeleteDocument\x12!.proviso.v1.DeleteDocumentRequest\x1a\".proviso.v1.DeleteDocumentResponse\"\x03\x90\x02\x02\x12Y\n" +
 	"\x0eWatchDocuments\x12!.proviso.v1.WatchDocumentsRequest\x1a\".proviso.v1.WatchDocumentsResponse0\x01B\xad\x01\n" +
 	"\x0ecom.proviso.v1B\fMattersProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
@@ -1535,69 +2273,92 @@ func file_proviso_v1_matters_proto_rawDescGZIP() []byte {
 }
 
 var file_proviso_v1_matters_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_proviso_v1_matters_proto_goTypes = []any{
-	(DocumentStatus)(0),            // 0: proviso.v1.DocumentStatus
-	(*Matter)(nil),                 // 1: proviso.v1.Matter
-	(*Document)(nil),               // 2: proviso.v1.Document
-	(*CreateMatterRequest)(nil),    // 3: proviso.v1.CreateMatterRequest
-	(*CreateMatterResponse)(nil),   // 4: proviso.v1.CreateMatterResponse
-	(*GetMatterRequest)(nil),       // 5: proviso.v1.GetMatterRequest
-	(*GetMatterResponse)(nil),      // 6: proviso.v1.GetMatterResponse
-	(*ListMattersRequest)(nil),     // 7: proviso.v1.ListMattersRequest
-	(*ListMattersResponse)(nil),    // 8: proviso.v1.ListMattersResponse
-	(*DeleteMatterRequest)(nil),    // 9: proviso.v1.DeleteMatterRequest
-	(*DeleteMatterResponse)(nil),   // 10: proviso.v1.DeleteMatterResponse
-	(*UploadHeader)(nil),           // 11: proviso.v1.UploadHeader
-	(*UploadEnd)(nil),              // 12: proviso.v1.UploadEnd
-	(*UploadDocumentRequest)(nil),  // 13: proviso.v1.UploadDocumentRequest
-	(*UploadDocumentResponse)(nil), // 14: proviso.v1.UploadDocumentResponse
-	(*GetDocumentRequest)(nil),     // 15: proviso.v1.GetDocumentRequest
-	(*GetDocumentResponse)(nil),    // 16: proviso.v1.GetDocumentResponse
-	(*ListDocumentsRequest)(nil),   // 17: proviso.v1.ListDocumentsRequest
-	(*ListDocumentsResponse)(nil),  // 18: proviso.v1.ListDocumentsResponse
-	(*DeleteDocumentRequest)(nil),  // 19: proviso.v1.DeleteDocumentRequest
-	(*DeleteDocumentResponse)(nil), // 20: proviso.v1.DeleteDocumentResponse
-	(*WatchDocumentsRequest)(nil),  // 21: proviso.v1.WatchDocumentsRequest
-	(*WatchDocumentsResponse)(nil), // 22: proviso.v1.WatchDocumentsResponse
-	(*timestamppb.Timestamp)(nil),  // 23: google.protobuf.Timestamp
+	(DocumentStatus)(0),                // 0: proviso.v1.DocumentStatus
+	(*Matter)(nil),                     // 1: proviso.v1.Matter
+	(*Document)(nil),                   // 2: proviso.v1.Document
+	(*CreateMatterRequest)(nil),        // 3: proviso.v1.CreateMatterRequest
+	(*CreateMatterResponse)(nil),       // 4: proviso.v1.CreateMatterResponse
+	(*GetMatterRequest)(nil),           // 5: proviso.v1.GetMatterRequest
+	(*GetMatterResponse)(nil),          // 6: proviso.v1.GetMatterResponse
+	(*ListMattersRequest)(nil),         // 7: proviso.v1.ListMattersRequest
+	(*ListMattersResponse)(nil),        // 8: proviso.v1.ListMattersResponse
+	(*UpdateMatterRequest)(nil),        // 9: proviso.v1.UpdateMatterRequest
+	(*UpdateMatterResponse)(nil),       // 10: proviso.v1.UpdateMatterResponse
+	(*DeleteMatterRequest)(nil),        // 11: proviso.v1.DeleteMatterRequest
+	(*DeleteMatterResponse)(nil),       // 12: proviso.v1.DeleteMatterResponse
+	(*UploadHeader)(nil),               // 13: proviso.v1.UploadHeader
+	(*UploadEnd)(nil),                  // 14: proviso.v1.UploadEnd
+	(*UploadDocumentRequest)(nil),      // 15: proviso.v1.UploadDocumentRequest
+	(*UploadDocumentResponse)(nil),     // 16: proviso.v1.UploadDocumentResponse
+	(*GetDocumentRequest)(nil),         // 17: proviso.v1.GetDocumentRequest
+	(*GetDocumentResponse)(nil),        // 18: proviso.v1.GetDocumentResponse
+	(*GetDocumentContentRequest)(nil),  // 19: proviso.v1.GetDocumentContentRequest
+	(*DocumentContentHeader)(nil),      // 20: proviso.v1.DocumentContentHeader
+	(*GetDocumentContentResponse)(nil), // 21: proviso.v1.GetDocumentContentResponse
+	(*GetDocumentPageRequest)(nil),     // 22: proviso.v1.GetDocumentPageRequest
+	(*PageWord)(nil),                   // 23: proviso.v1.PageWord
+	(*GetDocumentPageResponse)(nil),    // 24: proviso.v1.GetDocumentPageResponse
+	(*ListDocumentsRequest)(nil),       // 25: proviso.v1.ListDocumentsRequest
+	(*ListDocumentsResponse)(nil),      // 26: proviso.v1.ListDocumentsResponse
+	(*DeleteDocumentRequest)(nil),      // 27: proviso.v1.DeleteDocumentRequest
+	(*DeleteDocumentResponse)(nil),     // 28: proviso.v1.DeleteDocumentResponse
+	(*WatchDocumentsRequest)(nil),      // 29: proviso.v1.WatchDocumentsRequest
+	(*WatchDocumentsResponse)(nil),     // 30: proviso.v1.WatchDocumentsResponse
+	(*timestamppb.Timestamp)(nil),      // 31: google.protobuf.Timestamp
+	(FailureCause)(0),                  // 32: proviso.v1.FailureCause
+	(*fieldmaskpb.FieldMask)(nil),      // 33: google.protobuf.FieldMask
 }
 var file_proviso_v1_matters_proto_depIdxs = []int32{
-	23, // 0: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
-	0,  // 1: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
-	23, // 2: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
-	1,  // 3: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
-	1,  // 4: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
-	1,  // 5: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
-	11, // 6: proviso.v1.UploadDocumentRequest.header:type_name -> proviso.v1.UploadHeader
-	12, // 7: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
-	2,  // 8: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
-	2,  // 9: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
-	2,  // 10: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
-	2,  // 11: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
-	3,  // 12: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
-	5,  // 13: proviso.v1.MatterService.GetMatter:input_type -> proviso.v1.GetMatterRequest
-	7,  // 14: proviso.v1.MatterService.ListMatters:input_type -> proviso.v1.ListMattersRequest
-	9,  // 15: proviso.v1.MatterService.DeleteMatter:input_type -> proviso.v1.DeleteMatterRequest
-	13, // 16: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
-	15, // 17: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
-	17, // 18: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
-	19, // 19: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
-	21, // 20: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
-	4,  // 21: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
-	6,  // 22: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
-	8,  // 23: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
-	10, // 24: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
-	14, // 25: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
-	16, // 26: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
-	18, // 27: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
-	20, // 28: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
-	22, // 29: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
-	21, // [21:30] is the sub-list for method output_type
-	12, // [12:21] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	31, // 0: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
+	31, // 1: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
+	0,  // 2: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
+	31, // 3: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
+	32, // 4: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
+	1,  // 5: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
+	1,  // 6: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
+	1,  // 7: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
+	1,  // 8: proviso.v1.UpdateMatterRequest.matter:type_name -> proviso.v1.Matter
+	33, // 9: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 10: proviso.v1.UpdateMatterResponse.matter:type_name -> proviso.v1.Matter
+	13, // 11: proviso.v1.UploadDocumentRequest.header:type_name -> proviso.v1.UploadHeader
+	14, // 12: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
+	2,  // 13: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
+	2,  // 14: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
+	20, // 15: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
+	23, // 16: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
+	2,  // 17: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
+	2,  // 18: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
+	3,  // 19: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
+	5,  // 20: proviso.v1.MatterService.GetMatter:input_type -> proviso.v1.GetMatterRequest
+	7,  // 21: proviso.v1.MatterService.ListMatters:input_type -> proviso.v1.ListMattersRequest
+	9,  // 22: proviso.v1.MatterService.UpdateMatter:input_type -> proviso.v1.UpdateMatterRequest
+	11, // 23: proviso.v1.MatterService.DeleteMatter:input_type -> proviso.v1.DeleteMatterRequest
+	15, // 24: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
+	17, // 25: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
+	19, // 26: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
+	22, // 27: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
+	25, // 28: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
+	27, // 29: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
+	29, // 30: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
+	4,  // 31: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
+	6,  // 32: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
+	8,  // 33: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
+	10, // 34: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
+	12, // 35: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
+	16, // 36: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
+	18, // 37: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
+	21, // 38: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
+	24, // 39: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
+	26, // 40: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
+	28, // 41: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
+	30, // 42: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
+	31, // [31:43] is the sub-list for method output_type
+	19, // [19:31] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_matters_proto_init() }
@@ -1605,10 +2366,15 @@ func file_proviso_v1_matters_proto_init() {
 	if File_proviso_v1_matters_proto != nil {
 		return
 	}
-	file_proviso_v1_matters_proto_msgTypes[12].OneofWrappers = []any{
+	file_proviso_v1_errors_proto_init()
+	file_proviso_v1_matters_proto_msgTypes[14].OneofWrappers = []any{
 		(*UploadDocumentRequest_Header)(nil),
 		(*UploadDocumentRequest_Data)(nil),
 		(*UploadDocumentRequest_End)(nil),
+	}
+	file_proviso_v1_matters_proto_msgTypes[20].OneofWrappers = []any{
+		(*GetDocumentContentResponse_Header)(nil),
+		(*GetDocumentContentResponse_Data)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1616,7 +2382,7 @@ func file_proviso_v1_matters_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_matters_proto_rawDesc), len(file_proviso_v1_matters_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   22,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,15 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	MatterService_CreateMatter_FullMethodName   = "/proviso.v1.MatterService/CreateMatter"
-	MatterService_GetMatter_FullMethodName      = "/proviso.v1.MatterService/GetMatter"
-	MatterService_ListMatters_FullMethodName    = "/proviso.v1.MatterService/ListMatters"
-	MatterService_DeleteMatter_FullMethodName   = "/proviso.v1.MatterService/DeleteMatter"
-	MatterService_UploadDocument_FullMethodName = "/proviso.v1.MatterService/UploadDocument"
-	MatterService_GetDocument_FullMethodName    = "/proviso.v1.MatterService/GetDocument"
-	MatterService_ListDocuments_FullMethodName  = "/proviso.v1.MatterService/ListDocuments"
-	MatterService_DeleteDocument_FullMethodName = "/proviso.v1.MatterService/DeleteDocument"
-	MatterService_WatchDocuments_FullMethodName = "/proviso.v1.MatterService/WatchDocuments"
+	MatterService_CreateMatter_FullMethodName       = "/proviso.v1.MatterService/CreateMatter"
+	MatterService_GetMatter_FullMethodName          = "/proviso.v1.MatterService/GetMatter"
+	MatterService_ListMatters_FullMethodName        = "/proviso.v1.MatterService/ListMatters"
+	MatterService_UpdateMatter_FullMethodName       = "/proviso.v1.MatterService/UpdateMatter"
+	MatterService_DeleteMatter_FullMethodName       = "/proviso.v1.MatterService/DeleteMatter"
+	MatterService_UploadDocument_FullMethodName     = "/proviso.v1.MatterService/UploadDocument"
+	MatterService_GetDocument_FullMethodName        = "/proviso.v1.MatterService/GetDocument"
+	MatterService_GetDocumentContent_FullMethodName = "/proviso.v1.MatterService/GetDocumentContent"
+	MatterService_GetDocumentPage_FullMethodName    = "/proviso.v1.MatterService/GetDocumentPage"
+	MatterService_ListDocuments_FullMethodName      = "/proviso.v1.MatterService/ListDocuments"
+	MatterService_DeleteDocument_FullMethodName     = "/proviso.v1.MatterService/DeleteDocument"
+	MatterService_WatchDocuments_FullMethodName     = "/proviso.v1.MatterService/WatchDocuments"
 )
 
 // MatterServiceClient is the client API for MatterService service.
@@ -42,7 +45,7 @@ const (
 // matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
 type MatterServiceClient interface {
 	// CreateMatter makes a matter.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
 	CreateMatter(ctx context.Context, in *CreateMatterRequest, opts ...grpc.CallOption) (*CreateMatterResponse, error)
 	// GetMatter returns a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
@@ -50,14 +53,19 @@ type MatterServiceClient interface {
 	// ListMatters lists the caller's matters, newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListMatters(ctx context.Context, in *ListMattersRequest, opts ...grpc.CallOption) (*ListMattersResponse, error)
+	// UpdateMatter changes the name or the notes of a matter.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+	// NOT_FOUND/MATTER_NOT_FOUND.
+	UpdateMatter(ctx context.Context, in *UpdateMatterRequest, opts ...grpc.CallOption) (*UpdateMatterResponse, error)
 	// DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-	// be deleted at once is deleted as soon as possible, also after a restart.
+	// be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+	// a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error)
 	// UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
 	// bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-	// sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-	// name, whose extension says what format it has.
+	// sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+	// tried again under the new file name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
 	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
 	// DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -65,6 +73,17 @@ type MatterServiceClient interface {
 	// GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	GetDocument(ctx context.Context, in *GetDocumentRequest, opts ...grpc.CallOption) (*GetDocumentResponse, error)
+	// GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+	// the bytes in pieces of at most 256 KiB.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+	GetDocumentContent(ctx context.Context, in *GetDocumentContentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetDocumentContentResponse], error)
+	// GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+	// so that a viewer can mark a quote on the page of a PDF.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+	// NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+	// FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
+	GetDocumentPage(ctx context.Context, in *GetDocumentPageRequest, opts ...grpc.CallOption) (*GetDocumentPageResponse, error)
 	// ListDocuments lists a matter's documents in the order of upload.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ListDocuments(ctx context.Context, in *ListDocumentsRequest, opts ...grpc.CallOption) (*ListDocumentsResponse, error)
@@ -72,7 +91,8 @@ type MatterServiceClient interface {
 	// see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(ctx context.Context, in *DeleteDocumentRequest, opts ...grpc.CallOption) (*DeleteDocumentResponse, error)
-	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+	// at once where there is none.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	WatchDocuments(ctx context.Context, in *WatchDocumentsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDocumentsResponse], error)
 }
@@ -115,6 +135,16 @@ func (c *matterServiceClient) ListMatters(ctx context.Context, in *ListMattersRe
 	return out, nil
 }
 
+func (c *matterServiceClient) UpdateMatter(ctx context.Context, in *UpdateMatterRequest, opts ...grpc.CallOption) (*UpdateMatterResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateMatterResponse)
+	err := c.cc.Invoke(ctx, MatterService_UpdateMatter_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *matterServiceClient) DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteMatterResponse)
@@ -148,6 +178,35 @@ func (c *matterServiceClient) GetDocument(ctx context.Context, in *GetDocumentRe
 	return out, nil
 }
 
+func (c *matterServiceClient) GetDocumentContent(ctx context.Context, in *GetDocumentContentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetDocumentContentResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &MatterService_ServiceDesc.Streams[1], MatterService_GetDocumentContent_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[GetDocumentContentRequest, GetDocumentContentResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type MatterService_GetDocumentContentClient = grpc.ServerStreamingClient[GetDocumentContentResponse]
+
+func (c *matterServiceClient) GetDocumentPage(ctx context.Context, in *GetDocumentPageRequest, opts ...grpc.CallOption) (*GetDocumentPageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDocumentPageResponse)
+	err := c.cc.Invoke(ctx, MatterService_GetDocumentPage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *matterServiceClient) ListDocuments(ctx context.Context, in *ListDocumentsRequest, opts ...grpc.CallOption) (*ListDocumentsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListDocumentsResponse)
@@ -170,7 +229,7 @@ func (c *matterServiceClient) DeleteDocument(ctx context.Context, in *DeleteDocu
 
 func (c *matterServiceClient) WatchDocuments(ctx context.Context, in *WatchDocumentsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDocumentsResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &MatterService_ServiceDesc.Streams[1], MatterService_WatchDocuments_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &MatterService_ServiceDesc.Streams[2], MatterService_WatchDocuments_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +258,7 @@ type MatterService_WatchDocumentsClient = grpc.ServerStreamingClient[WatchDocume
 // matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
 type MatterServiceServer interface {
 	// CreateMatter makes a matter.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
 	CreateMatter(context.Context, *CreateMatterRequest) (*CreateMatterResponse, error)
 	// GetMatter returns a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
@@ -207,14 +266,19 @@ type MatterServiceServer interface {
 	// ListMatters lists the caller's matters, newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListMatters(context.Context, *ListMattersRequest) (*ListMattersResponse, error)
+	// UpdateMatter changes the name or the notes of a matter.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+	// NOT_FOUND/MATTER_NOT_FOUND.
+	UpdateMatter(context.Context, *UpdateMatterRequest) (*UpdateMatterResponse, error)
 	// DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-	// be deleted at once is deleted as soon as possible, also after a restart.
+	// be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+	// a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error)
 	// UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
 	// bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-	// sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-	// name, whose extension says what format it has.
+	// sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+	// tried again under the new file name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
 	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
 	// DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -222,6 +286,17 @@ type MatterServiceServer interface {
 	// GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	GetDocument(context.Context, *GetDocumentRequest) (*GetDocumentResponse, error)
+	// GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+	// the bytes in pieces of at most 256 KiB.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+	GetDocumentContent(*GetDocumentContentRequest, grpc.ServerStreamingServer[GetDocumentContentResponse]) error
+	// GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+	// so that a viewer can mark a quote on the page of a PDF.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+	// NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+	// FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
+	GetDocumentPage(context.Context, *GetDocumentPageRequest) (*GetDocumentPageResponse, error)
 	// ListDocuments lists a matter's documents in the order of upload.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ListDocuments(context.Context, *ListDocumentsRequest) (*ListDocumentsResponse, error)
@@ -229,7 +304,8 @@ type MatterServiceServer interface {
 	// see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(context.Context, *DeleteDocumentRequest) (*DeleteDocumentResponse, error)
-	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+	// at once where there is none.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	WatchDocuments(*WatchDocumentsRequest, grpc.ServerStreamingServer[WatchDocumentsResponse]) error
 	mustEmbedUnimplementedMatterServiceServer()
@@ -251,6 +327,9 @@ func (UnimplementedMatterServiceServer) GetMatter(context.Context, *GetMatterReq
 func (UnimplementedMatterServiceServer) ListMatters(context.Context, *ListMattersRequest) (*ListMattersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMatters not implemented")
 }
+func (UnimplementedMatterServiceServer) UpdateMatter(context.Context, *UpdateMatterRequest) (*UpdateMatterResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateMatter not implemented")
+}
 func (UnimplementedMatterServiceServer) DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteMatter not implemented")
 }
@@ -259,6 +338,12 @@ func (UnimplementedMatterServiceServer) UploadDocument(grpc.ClientStreamingServe
 }
 func (UnimplementedMatterServiceServer) GetDocument(context.Context, *GetDocumentRequest) (*GetDocumentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetDocument not implemented")
+}
+func (UnimplementedMatterServiceServer) GetDocumentContent(*GetDocumentContentRequest, grpc.ServerStreamingServer[GetDocumentContentResponse]) error {
+	return status.Error(codes.Unimplemented, "method GetDocumentContent not implemented")
+}
+func (UnimplementedMatterServiceServer) GetDocumentPage(context.Context, *GetDocumentPageRequest) (*GetDocumentPageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDocumentPage not implemented")
 }
 func (UnimplementedMatterServiceServer) ListDocuments(context.Context, *ListDocumentsRequest) (*ListDocumentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListDocuments not implemented")
@@ -344,6 +429,24 @@ func _MatterService_ListMatters_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MatterService_UpdateMatter_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateMatterRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).UpdateMatter(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_UpdateMatter_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).UpdateMatter(ctx, req.(*UpdateMatterRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _MatterService_DeleteMatter_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeleteMatterRequest)
 	if err := dec(in); err != nil {
@@ -383,6 +486,35 @@ func _MatterService_GetDocument_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(MatterServiceServer).GetDocument(ctx, req.(*GetDocumentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MatterService_GetDocumentContent_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(GetDocumentContentRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(MatterServiceServer).GetDocumentContent(m, &grpc.GenericServerStream[GetDocumentContentRequest, GetDocumentContentResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type MatterService_GetDocumentContentServer = grpc.ServerStreamingServer[GetDocumentContentResponse]
+
+func _MatterService_GetDocumentPage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDocumentPageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).GetDocumentPage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_GetDocumentPage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).GetDocumentPage(ctx, req.(*GetDocumentPageRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -454,12 +586,20 @@ var MatterService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _MatterService_ListMatters_Handler,
 		},
 		{
+			MethodName: "UpdateMatter",
+			Handler:    _MatterService_UpdateMatter_Handler,
+		},
+		{
 			MethodName: "DeleteMatter",
 			Handler:    _MatterService_DeleteMatter_Handler,
 		},
 		{
 			MethodName: "GetDocument",
 			Handler:    _MatterService_GetDocument_Handler,
+		},
+		{
+			MethodName: "GetDocumentPage",
+			Handler:    _MatterService_GetDocumentPage_Handler,
 		},
 		{
 			MethodName: "ListDocuments",
@@ -475,6 +615,11 @@ var MatterService_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "UploadDocument",
 			Handler:       _MatterService_UploadDocument_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "GetDocumentContent",
+			Handler:       _MatterService_GetDocumentContent_Handler,
+			ServerStreams: true,
 		},
 		{
 			StreamName:    "WatchDocuments",

@@ -9,6 +9,7 @@ package provisov1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -21,6 +22,132 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+// Rating says whether an answer was good.
+type Rating int32
+
+const (
+	// Not said.
+	Rating_RATING_UNSPECIFIED Rating = 0
+	// It was good.
+	Rating_RATING_UP Rating = 1
+	// It was not good.
+	Rating_RATING_DOWN Rating = 2
+)
+
+// Enum value maps for Rating.
+var (
+	Rating_name = map[int32]string{
+		0: "RATING_UNSPECIFIED",
+		1: "RATING_UP",
+		2: "RATING_DOWN",
+	}
+	Rating_value = map[string]int32{
+		"RATING_UNSPECIFIED": 0,
+		"RATING_UP":          1,
+		"RATING_DOWN":        2,
+	}
+)
+
+func (x Rating) Enum() *Rating {
+	p := new(Rating)
+	*p = x
+	return p
+}
+
+func (x Rating) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Rating) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_sessions_proto_enumTypes[0].Descriptor()
+}
+
+func (Rating) Type() protoreflect.EnumType {
+	return &file_proviso_v1_sessions_proto_enumTypes[0]
+}
+
+func (x Rating) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Rating.Descriptor instead.
+func (Rating) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{0}
+}
+
+// RatingReason says what was wrong with an answer.
+type RatingReason int32
+
+const (
+	// Not said.
+	RatingReason_RATING_REASON_UNSPECIFIED RatingReason = 0
+	// What it says is wrong.
+	RatingReason_RATING_REASON_INCORRECT RatingReason = 1
+	// Something is missing.
+	RatingReason_RATING_REASON_INCOMPLETE RatingReason = 2
+	// What it cites does not say this, or is not the right source.
+	RatingReason_RATING_REASON_WRONG_SOURCE RatingReason = 3
+	// It is hard to understand.
+	RatingReason_RATING_REASON_UNCLEAR RatingReason = 4
+	// It answers another question.
+	RatingReason_RATING_REASON_OFF_TOPIC RatingReason = 5
+	// It took too long.
+	RatingReason_RATING_REASON_TOO_SLOW RatingReason = 6
+	// Something else; the text may say what.
+	RatingReason_RATING_REASON_OTHER RatingReason = 7
+)
+
+// Enum value maps for RatingReason.
+var (
+	RatingReason_name = map[int32]string{
+		0: "RATING_REASON_UNSPECIFIED",
+		1: "RATING_REASON_INCORRECT",
+		2: "RATING_REASON_INCOMPLETE",
+		3: "RATING_REASON_WRONG_SOURCE",
+		4: "RATING_REASON_UNCLEAR",
+		5: "RATING_REASON_OFF_TOPIC",
+		6: "RATING_REASON_TOO_SLOW",
+		7: "RATING_REASON_OTHER",
+	}
+	RatingReason_value = map[string]int32{
+		"RATING_REASON_UNSPECIFIED":  0,
+		"RATING_REASON_INCORRECT":    1,
+		"RATING_REASON_INCOMPLETE":   2,
+		"RATING_REASON_WRONG_SOURCE": 3,
+		"RATING_REASON_UNCLEAR":      4,
+		"RATING_REASON_OFF_TOPIC":    5,
+		"RATING_REASON_TOO_SLOW":     6,
+		"RATING_REASON_OTHER":        7,
+	}
+)
+
+func (x RatingReason) Enum() *RatingReason {
+	p := new(RatingReason)
+	*p = x
+	return p
+}
+
+func (x RatingReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RatingReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_sessions_proto_enumTypes[1].Descriptor()
+}
+
+func (RatingReason) Type() protoreflect.EnumType {
+	return &file_proviso_v1_sessions_proto_enumTypes[1]
+}
+
+func (x RatingReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RatingReason.Descriptor instead.
+func (RatingReason) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{1}
+}
 
 // MessageRole says who wrote a message. Error and approval messages never reach the model.
 type MessageRole int32
@@ -36,7 +163,7 @@ const (
 	MessageRole_MESSAGE_ROLE_ERROR MessageRole = 3
 	// Decisions on tool calls.
 	MessageRole_MESSAGE_ROLE_APPROVAL MessageRole = 4
-	// The agent; the only role with a request context.
+	// The agent.
 	MessageRole_MESSAGE_ROLE_ASSISTANT MessageRole = 5
 )
 
@@ -71,11 +198,11 @@ func (x MessageRole) String() string {
 }
 
 func (MessageRole) Descriptor() protoreflect.EnumDescriptor {
-	return file_proviso_v1_sessions_proto_enumTypes[0].Descriptor()
+	return file_proviso_v1_sessions_proto_enumTypes[2].Descriptor()
 }
 
 func (MessageRole) Type() protoreflect.EnumType {
-	return &file_proviso_v1_sessions_proto_enumTypes[0]
+	return &file_proviso_v1_sessions_proto_enumTypes[2]
 }
 
 func (x MessageRole) Number() protoreflect.EnumNumber {
@@ -84,7 +211,7 @@ func (x MessageRole) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use MessageRole.Descriptor instead.
 func (MessageRole) EnumDescriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{0}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{2}
 }
 
 // ItemChange says how an item has changed since a request.
@@ -128,11 +255,11 @@ func (x ItemChange) String() string {
 }
 
 func (ItemChange) Descriptor() protoreflect.EnumDescriptor {
-	return file_proviso_v1_sessions_proto_enumTypes[1].Descriptor()
+	return file_proviso_v1_sessions_proto_enumTypes[3].Descriptor()
 }
 
 func (ItemChange) Type() protoreflect.EnumType {
-	return &file_proviso_v1_sessions_proto_enumTypes[1]
+	return &file_proviso_v1_sessions_proto_enumTypes[3]
 }
 
 func (x ItemChange) Number() protoreflect.EnumNumber {
@@ -141,7 +268,80 @@ func (x ItemChange) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ItemChange.Descriptor instead.
 func (ItemChange) EnumDescriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{1}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{3}
+}
+
+// AnswerRating is what a person said of an answer.
+type AnswerRating struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether it was good.
+	Rating Rating `protobuf:"varint,1,opt,name=rating,proto3,enum=proviso.v1.Rating" json:"rating,omitempty"`
+	// What was wrong with it.
+	Reason RatingReason `protobuf:"varint,2,opt,name=reason,proto3,enum=proviso.v1.RatingReason" json:"reason,omitempty"`
+	// The person's own words.
+	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// When the person said it last.
+	RateTime      *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=rate_time,json=rateTime,proto3" json:"rate_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerRating) Reset() {
+	*x = AnswerRating{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerRating) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerRating) ProtoMessage() {}
+
+func (x *AnswerRating) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerRating.ProtoReflect.Descriptor instead.
+func (*AnswerRating) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *AnswerRating) GetRating() Rating {
+	if x != nil {
+		return x.Rating
+	}
+	return Rating_RATING_UNSPECIFIED
+}
+
+func (x *AnswerRating) GetReason() RatingReason {
+	if x != nil {
+		return x.Reason
+	}
+	return RatingReason_RATING_REASON_UNSPECIFIED
+}
+
+func (x *AnswerRating) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *AnswerRating) GetRateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RateTime
+	}
+	return nil
 }
 
 // ChatMessage is one message of a conversation.
@@ -151,7 +351,8 @@ type ChatMessage struct {
 	Role MessageRole `protobuf:"varint,1,opt,name=role,proto3,enum=proviso.v1.MessageRole" json:"role,omitempty"`
 	// The text; for assistant messages exactly what was displayed.
 	Content string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
-	// What the model was given, and why; on assistant messages only.
+	// What the model was given, and why; on assistant and error messages. A message that would not fit into an answer
+	// comes with parts of it only.
 	RequestContext *RequestContext `protobuf:"bytes,3,opt,name=request_context,json=requestContext,proto3" json:"request_context,omitempty"`
 	// When the message was stored; absent in a final state.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -160,14 +361,16 @@ type ChatMessage struct {
 	// Identifies the message in its session; empty in a final state.
 	MessageId string `protobuf:"bytes,6,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
 	// What is kept of the turn, on the message that ended it (assistant or error); absent in a final state.
-	Turn          *TurnSummary `protobuf:"bytes,7,opt,name=turn,proto3" json:"turn,omitempty"`
+	Turn *TurnSummary `protobuf:"bytes,7,opt,name=turn,proto3" json:"turn,omitempty"`
+	// What a person said of the turn's answer, on the message that ended it; absent when nobody did, and in a final state.
+	Rating        *AnswerRating `protobuf:"bytes,8,opt,name=rating,proto3" json:"rating,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[0]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -179,7 +382,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[0]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -192,7 +395,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{0}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *ChatMessage) GetRole() MessageRole {
@@ -244,6 +447,13 @@ func (x *ChatMessage) GetTurn() *TurnSummary {
 	return nil
 }
 
+func (x *ChatMessage) GetRating() *AnswerRating {
+	if x != nil {
+		return x.Rating
+	}
+	return nil
+}
+
 // SessionContextItem is an item that a session includes in every request.
 type SessionContextItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -259,7 +469,7 @@ type SessionContextItem struct {
 
 func (x *SessionContextItem) Reset() {
 	*x = SessionContextItem{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[1]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -271,7 +481,7 @@ func (x *SessionContextItem) String() string {
 func (*SessionContextItem) ProtoMessage() {}
 
 func (x *SessionContextItem) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[1]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -284,7 +494,7 @@ func (x *SessionContextItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionContextItem.ProtoReflect.Descriptor instead.
 func (*SessionContextItem) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{1}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *SessionContextItem) GetItem() *ContextItemRef {
@@ -311,7 +521,7 @@ func (x *SessionContextItem) GetMissing() bool {
 // Session is a conversation of one user.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller's own string, unique within tenant and user.
+	// The caller's own string, unique within tenant and user. Limits: 1 to 128 characters.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Items included in every request.
 	Items []*SessionContextItem `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
@@ -319,7 +529,7 @@ type Session struct {
 	MatterContext *MatterContext `protobuf:"bytes,3,opt,name=matter_context,json=matterContext,proto3" json:"matter_context,omitempty"`
 	// When the session was made.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last used.
+	// When it was last used or changed.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// The turn that is running; empty when none is.
 	RunningTurnId string `protobuf:"bytes,6,opt,name=running_turn_id,json=runningTurnId,proto3" json:"running_turn_id,omitempty"`
@@ -327,13 +537,17 @@ type Session struct {
 	MessageCount int32 `protobuf:"varint,7,opt,name=message_count,json=messageCount,proto3" json:"message_count,omitempty"`
 	// Tools that a person has approved for this session.
 	ApprovedTools []*ContextItemRef `protobuf:"bytes,8,rep,name=approved_tools,json=approvedTools,proto3" json:"approved_tools,omitempty"`
+	// Title, for people; empty until somebody gives it one. Limits: 0 to 512 characters.
+	Title string `protobuf:"bytes,9,opt,name=title,proto3" json:"title,omitempty"`
+	// Notes, for people; the agent does not read them. Limits: 0 to 20000 characters.
+	Notes         string `protobuf:"bytes,10,opt,name=notes,proto3" json:"notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[2]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -345,7 +559,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[2]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -358,7 +572,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{2}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Session) GetSessionId() string {
@@ -417,20 +631,37 @@ func (x *Session) GetApprovedTools() []*ContextItemRef {
 	return nil
 }
 
+func (x *Session) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Session) GetNotes() string {
+	if x != nil {
+		return x.Notes
+	}
+	return ""
+}
+
 // CreateSessionRequest asks for a session.
 type CreateSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session's id; made by the service when empty. Limits: 0 to 128 characters.
 	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
-	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// An id that makes a retry safe: the same id with the same payload returns the same session, until it is deleted.
+	// Limits: 0 to 128 characters.
+	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateSessionRequest) Reset() {
 	*x = CreateSessionRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[3]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +673,7 @@ func (x *CreateSessionRequest) String() string {
 func (*CreateSessionRequest) ProtoMessage() {}
 
 func (x *CreateSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[3]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +686,7 @@ func (x *CreateSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionRequest.ProtoReflect.Descriptor instead.
 func (*CreateSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{3}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateSessionRequest) GetSessionId() string {
@@ -472,6 +703,13 @@ func (x *CreateSessionRequest) GetUserId() string {
 	return ""
 }
 
+func (x *CreateSessionRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
 // CreateSessionResponse holds the new session.
 type CreateSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -483,7 +721,7 @@ type CreateSessionResponse struct {
 
 func (x *CreateSessionResponse) Reset() {
 	*x = CreateSessionResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[4]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -495,7 +733,7 @@ func (x *CreateSessionResponse) String() string {
 func (*CreateSessionResponse) ProtoMessage() {}
 
 func (x *CreateSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[4]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -508,10 +746,129 @@ func (x *CreateSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateSessionResponse.ProtoReflect.Descriptor instead.
 func (*CreateSessionResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{4}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateSessionResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+// ContinueSessionRequest names the session to go on from, and the new one.
+type ContinueSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session to go on from. Limits: 1 to 128 characters.
+	SessionId string `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The new session's id; made by the service when empty. Limits: 0 to 128 characters.
+	NewSessionId string `protobuf:"bytes,3,opt,name=new_session_id,json=newSessionId,proto3" json:"new_session_id,omitempty"`
+	// As in CreateSessionRequest, for the new session. Limits: 0 to 128 characters.
+	RequestId     string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContinueSessionRequest) Reset() {
+	*x = ContinueSessionRequest{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContinueSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContinueSessionRequest) ProtoMessage() {}
+
+func (x *ContinueSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContinueSessionRequest.ProtoReflect.Descriptor instead.
+func (*ContinueSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ContinueSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ContinueSessionRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ContinueSessionRequest) GetNewSessionId() string {
+	if x != nil {
+		return x.NewSessionId
+	}
+	return ""
+}
+
+func (x *ContinueSessionRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+// ContinueSessionResponse holds the new session.
+type ContinueSessionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session. Its message_count says how many messages it has taken along.
+	Session       *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ContinueSessionResponse) Reset() {
+	*x = ContinueSessionResponse{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ContinueSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ContinueSessionResponse) ProtoMessage() {}
+
+func (x *ContinueSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ContinueSessionResponse.ProtoReflect.Descriptor instead.
+func (*ContinueSessionResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ContinueSessionResponse) GetSession() *Session {
 	if x != nil {
 		return x.Session
 	}
@@ -531,7 +888,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[5]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -543,7 +900,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[5]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -556,7 +913,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{5}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetSessionRequest) GetSessionId() string {
@@ -584,7 +941,7 @@ type GetSessionResponse struct {
 
 func (x *GetSessionResponse) Reset() {
 	*x = GetSessionResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[6]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +953,7 @@ func (x *GetSessionResponse) String() string {
 func (*GetSessionResponse) ProtoMessage() {}
 
 func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[6]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +966,7 @@ func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionResponse.ProtoReflect.Descriptor instead.
 func (*GetSessionResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{6}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetSessionResponse) GetSession() *Session {
@@ -634,7 +991,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[7]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +1003,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[7]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +1016,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{7}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListSessionsRequest) GetUserId() string {
@@ -690,13 +1047,15 @@ type ListSessionsResponse struct {
 	Sessions []*Session `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
 	// Token of the next page; empty on the last.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of sessions on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[8]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -708,7 +1067,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[8]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -721,7 +1080,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{8}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -738,6 +1097,123 @@ func (x *ListSessionsResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListSessionsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+// UpdateSessionRequest says what to change of a session.
+type UpdateSessionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session_id says which session; title and notes are the new values. All other fields are ignored.
+	Session *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// The fields to change: `title`, `notes`; no `*`. When it is empty, those that are not empty in `session` are changed.
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
+	UserId        string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateSessionRequest) Reset() {
+	*x = UpdateSessionRequest{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateSessionRequest) ProtoMessage() {}
+
+func (x *UpdateSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateSessionRequest.ProtoReflect.Descriptor instead.
+func (*UpdateSessionRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UpdateSessionRequest) GetSession() *Session {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+func (x *UpdateSessionRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+func (x *UpdateSessionRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+// UpdateSessionResponse holds the session as it is now.
+type UpdateSessionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session.
+	Session       *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateSessionResponse) Reset() {
+	*x = UpdateSessionResponse{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateSessionResponse) ProtoMessage() {}
+
+func (x *UpdateSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateSessionResponse.ProtoReflect.Descriptor instead.
+func (*UpdateSessionResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *UpdateSessionResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
 // DeleteSessionRequest names a session.
 type DeleteSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -751,7 +1227,7 @@ type DeleteSessionRequest struct {
 
 func (x *DeleteSessionRequest) Reset() {
 	*x = DeleteSessionRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[9]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +1239,7 @@ func (x *DeleteSessionRequest) String() string {
 func (*DeleteSessionRequest) ProtoMessage() {}
 
 func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[9]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +1252,7 @@ func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{9}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DeleteSessionRequest) GetSessionId() string {
@@ -802,7 +1278,7 @@ type DeleteSessionResponse struct {
 
 func (x *DeleteSessionResponse) Reset() {
 	*x = DeleteSessionResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[10]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -814,7 +1290,7 @@ func (x *DeleteSessionResponse) String() string {
 func (*DeleteSessionResponse) ProtoMessage() {}
 
 func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[10]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -827,7 +1303,7 @@ func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteSessionResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{10}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{15}
 }
 
 // AddContextItemRequest names a session and an item.
@@ -845,7 +1321,7 @@ type AddContextItemRequest struct {
 
 func (x *AddContextItemRequest) Reset() {
 	*x = AddContextItemRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[11]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -857,7 +1333,7 @@ func (x *AddContextItemRequest) String() string {
 func (*AddContextItemRequest) ProtoMessage() {}
 
 func (x *AddContextItemRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[11]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -870,7 +1346,7 @@ func (x *AddContextItemRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddContextItemRequest.ProtoReflect.Descriptor instead.
 func (*AddContextItemRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{11}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AddContextItemRequest) GetSessionId() string {
@@ -905,7 +1381,7 @@ type AddContextItemResponse struct {
 
 func (x *AddContextItemResponse) Reset() {
 	*x = AddContextItemResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[12]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -917,7 +1393,7 @@ func (x *AddContextItemResponse) String() string {
 func (*AddContextItemResponse) ProtoMessage() {}
 
 func (x *AddContextItemResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[12]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -930,7 +1406,7 @@ func (x *AddContextItemResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddContextItemResponse.ProtoReflect.Descriptor instead.
 func (*AddContextItemResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{12}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AddContextItemResponse) GetSession() *Session {
@@ -955,7 +1431,7 @@ type RemoveContextItemRequest struct {
 
 func (x *RemoveContextItemRequest) Reset() {
 	*x = RemoveContextItemRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[13]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1443,7 @@ func (x *RemoveContextItemRequest) String() string {
 func (*RemoveContextItemRequest) ProtoMessage() {}
 
 func (x *RemoveContextItemRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[13]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1456,7 @@ func (x *RemoveContextItemRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveContextItemRequest.ProtoReflect.Descriptor instead.
 func (*RemoveContextItemRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{13}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RemoveContextItemRequest) GetSessionId() string {
@@ -1015,7 +1491,7 @@ type RemoveContextItemResponse struct {
 
 func (x *RemoveContextItemResponse) Reset() {
 	*x = RemoveContextItemResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[14]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1503,7 @@ func (x *RemoveContextItemResponse) String() string {
 func (*RemoveContextItemResponse) ProtoMessage() {}
 
 func (x *RemoveContextItemResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[14]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1516,7 @@ func (x *RemoveContextItemResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveContextItemResponse.ProtoReflect.Descriptor instead.
 func (*RemoveContextItemResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{14}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RemoveContextItemResponse) GetSession() *Session {
@@ -1067,7 +1543,7 @@ type ListMessagesRequest struct {
 
 func (x *ListMessagesRequest) Reset() {
 	*x = ListMessagesRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[15]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1555,7 @@ func (x *ListMessagesRequest) String() string {
 func (*ListMessagesRequest) ProtoMessage() {}
 
 func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[15]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1568,7 @@ func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{15}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListMessagesRequest) GetSessionId() string {
@@ -1130,13 +1606,15 @@ type ListMessagesResponse struct {
 	Messages []*ChatMessage `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
 	// Token of the next page; empty on the last.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of messages on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListMessagesResponse) Reset() {
 	*x = ListMessagesResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[16]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1148,7 +1626,7 @@ func (x *ListMessagesResponse) String() string {
 func (*ListMessagesResponse) ProtoMessage() {}
 
 func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[16]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1161,7 +1639,7 @@ func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesResponse.ProtoReflect.Descriptor instead.
 func (*ListMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{16}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListMessagesResponse) GetMessages() []*ChatMessage {
@@ -1176,6 +1654,13 @@ func (x *ListMessagesResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ListMessagesResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
 }
 
 // PreviewRequestContextRequest describes a message that is not sent.
@@ -1201,7 +1686,7 @@ type PreviewRequestContextRequest struct {
 
 func (x *PreviewRequestContextRequest) Reset() {
 	*x = PreviewRequestContextRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[17]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1698,7 @@ func (x *PreviewRequestContextRequest) String() string {
 func (*PreviewRequestContextRequest) ProtoMessage() {}
 
 func (x *PreviewRequestContextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[17]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1711,7 @@ func (x *PreviewRequestContextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewRequestContextRequest.ProtoReflect.Descriptor instead.
 func (*PreviewRequestContextRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{17}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PreviewRequestContextRequest) GetSessionId() string {
@@ -1289,7 +1774,7 @@ type PreviewRequestContextResponse struct {
 
 func (x *PreviewRequestContextResponse) Reset() {
 	*x = PreviewRequestContextResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[18]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1786,7 @@ func (x *PreviewRequestContextResponse) String() string {
 func (*PreviewRequestContextResponse) ProtoMessage() {}
 
 func (x *PreviewRequestContextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[18]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1799,7 @@ func (x *PreviewRequestContextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewRequestContextResponse.ProtoReflect.Descriptor instead.
 func (*PreviewRequestContextResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{18}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PreviewRequestContextResponse) GetRequestContext() *RequestContext {
@@ -1337,7 +1822,7 @@ type RebuildRequestRequest struct {
 
 func (x *RebuildRequestRequest) Reset() {
 	*x = RebuildRequestRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[19]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1834,7 @@ func (x *RebuildRequestRequest) String() string {
 func (*RebuildRequestRequest) ProtoMessage() {}
 
 func (x *RebuildRequestRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[19]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1847,7 @@ func (x *RebuildRequestRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebuildRequestRequest.ProtoReflect.Descriptor instead.
 func (*RebuildRequestRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{19}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RebuildRequestRequest) GetTurnId() string {
@@ -1396,7 +1881,7 @@ type ItemDifference struct {
 
 func (x *ItemDifference) Reset() {
 	*x = ItemDifference{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[20]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +1893,7 @@ func (x *ItemDifference) String() string {
 func (*ItemDifference) ProtoMessage() {}
 
 func (x *ItemDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[20]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +1906,7 @@ func (x *ItemDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ItemDifference.ProtoReflect.Descriptor instead.
 func (*ItemDifference) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{20}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ItemDifference) GetItem() *ContextItemRef {
@@ -1477,7 +1962,7 @@ type RebuildRequestResponse struct {
 
 func (x *RebuildRequestResponse) Reset() {
 	*x = RebuildRequestResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[21]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1489,7 +1974,7 @@ func (x *RebuildRequestResponse) String() string {
 func (*RebuildRequestResponse) ProtoMessage() {}
 
 func (x *RebuildRequestResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[21]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1502,7 +1987,7 @@ func (x *RebuildRequestResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RebuildRequestResponse.ProtoReflect.Descriptor instead.
 func (*RebuildRequestResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{21}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RebuildRequestResponse) GetPayloadJson() string {
@@ -1567,7 +2052,7 @@ type SuggestRemovalsRequest struct {
 
 func (x *SuggestRemovalsRequest) Reset() {
 	*x = SuggestRemovalsRequest{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[22]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +2064,7 @@ func (x *SuggestRemovalsRequest) String() string {
 func (*SuggestRemovalsRequest) ProtoMessage() {}
 
 func (x *SuggestRemovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[22]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +2077,7 @@ func (x *SuggestRemovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestRemovalsRequest.ProtoReflect.Descriptor instead.
 func (*SuggestRemovalsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{22}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SuggestRemovalsRequest) GetSessionId() string {
@@ -1622,7 +2107,7 @@ type RemovalSuggestion struct {
 
 func (x *RemovalSuggestion) Reset() {
 	*x = RemovalSuggestion{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[23]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1634,7 +2119,7 @@ func (x *RemovalSuggestion) String() string {
 func (*RemovalSuggestion) ProtoMessage() {}
 
 func (x *RemovalSuggestion) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[23]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1647,7 +2132,7 @@ func (x *RemovalSuggestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovalSuggestion.ProtoReflect.Descriptor instead.
 func (*RemovalSuggestion) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{23}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RemovalSuggestion) GetItem() *SessionContextItem {
@@ -1677,7 +2162,7 @@ type SuggestRemovalsResponse struct {
 
 func (x *SuggestRemovalsResponse) Reset() {
 	*x = SuggestRemovalsResponse{}
-	mi := &file_proviso_v1_sessions_proto_msgTypes[24]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +2174,7 @@ func (x *SuggestRemovalsResponse) String() string {
 func (*SuggestRemovalsResponse) ProtoMessage() {}
 
 func (x *SuggestRemovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_sessions_proto_msgTypes[24]
+	mi := &file_proviso_v1_sessions_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +2187,7 @@ func (x *SuggestRemovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestRemovalsResponse.ProtoReflect.Descriptor instead.
 func (*SuggestRemovalsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{24}
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SuggestRemovalsResponse) GetSuggestions() []*RemovalSuggestion {
@@ -1719,12 +2204,145 @@ func (x *SuggestRemovalsResponse) GetAnswers() int32 {
 	return 0
 }
 
+// RateAnswerRequest says how good an answer was.
+type RateAnswerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The turn. Limits: 1 to 64 characters.
+	TurnId string `protobuf:"bytes,1,opt,name=turn_id,json=turnId,proto3" json:"turn_id,omitempty"`
+	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Whether it was good; when it is not set, an earlier rating is taken back.
+	Rating Rating `protobuf:"varint,3,opt,name=rating,proto3,enum=proviso.v1.Rating" json:"rating,omitempty"`
+	// What was wrong with it; may be left out.
+	Reason RatingReason `protobuf:"varint,4,opt,name=reason,proto3,enum=proviso.v1.RatingReason" json:"reason,omitempty"`
+	// The person's own words; may be left out. Limits: 0 to 2000 characters.
+	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RateAnswerRequest) Reset() {
+	*x = RateAnswerRequest{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RateAnswerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RateAnswerRequest) ProtoMessage() {}
+
+func (x *RateAnswerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RateAnswerRequest.ProtoReflect.Descriptor instead.
+func (*RateAnswerRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RateAnswerRequest) GetTurnId() string {
+	if x != nil {
+		return x.TurnId
+	}
+	return ""
+}
+
+func (x *RateAnswerRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *RateAnswerRequest) GetRating() Rating {
+	if x != nil {
+		return x.Rating
+	}
+	return Rating_RATING_UNSPECIFIED
+}
+
+func (x *RateAnswerRequest) GetReason() RatingReason {
+	if x != nil {
+		return x.Reason
+	}
+	return RatingReason_RATING_REASON_UNSPECIFIED
+}
+
+func (x *RateAnswerRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// RateAnswerResponse holds the rating as it is now.
+type RateAnswerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rating; absent when it was taken back.
+	Rating        *AnswerRating `protobuf:"bytes,1,opt,name=rating,proto3" json:"rating,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RateAnswerResponse) Reset() {
+	*x = RateAnswerResponse{}
+	mi := &file_proviso_v1_sessions_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RateAnswerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RateAnswerResponse) ProtoMessage() {}
+
+func (x *RateAnswerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_sessions_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RateAnswerResponse.ProtoReflect.Descriptor instead.
+func (*RateAnswerResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RateAnswerResponse) GetRating() *AnswerRating {
+	if x != nil {
+		return x.Rating
+	}
+	return nil
+}
+
 var File_proviso_v1_sessions_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\n" +
 	"\x19proviso/v1/sessions.proto\x12\n" +
-	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\x1a\x16proviso/v1/turns.proto\"\xbb\x02\n" +
+	"proviso.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\x1a\x16proviso/v1/turns.proto\"\xb9\x01\n" +
+	"\fAnswerRating\x12*\n" +
+	"\x06rating\x18\x01 \x01(\x0e2\x12.proviso.v1.RatingR\x06rating\x120\n" +
+	"\x06reason\x18\x02 \x01(\x0e2\x18.proviso.v1.RatingReasonR\x06reason\x12\x12\n" +
+	"\x04text\x18\x03 \x01(\tR\x04text\x127\n" +
+	"\trate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\brateTime\"\xed\x02\n" +
 	"\vChatMessage\x12+\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x17.proviso.v1.MessageRoleR\x04role\x12\x18\n" +
 	"\acontent\x18\x02 \x01(\tR\acontent\x12C\n" +
@@ -1734,87 +2352,116 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\aturn_id\x18\x05 \x01(\tR\x06turnId\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x06 \x01(\tR\tmessageId\x12+\n" +
-	"\x04turn\x18\a \x01(\v2\x17.proviso.v1.TurnSummaryR\x04turn\"\x9a\x01\n" +
+	"\x04turn\x18\a \x01(\v2\x17.proviso.v1.TurnSummaryR\x04turn\x120\n" +
+	"\x06rating\x18\b \x01(\v2\x18.proviso.v1.AnswerRatingR\x06rating\"\x9a\x01\n" +
 	"\x12SessionContextItem\x12.\n" +
 	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\x12:\n" +
 	"\finclude_mode\x18\x02 \x01(\x0e2\x17.proviso.v1.IncludeModeR\vincludeMode\x12\x18\n" +
-	"\amissing\x18\x03 \x01(\bR\amissing\"\xaa\x03\n" +
-	"\aSession\x12\x1d\n" +
+	"\amissing\x18\x03 \x01(\bR\amissing\"\xa5\x04\n" +
+	"\aSession\x12-\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x124\n" +
-	"\x05items\x18\x02 \x03(\v2\x1e.proviso.v1.SessionContextItemR\x05items\x12@\n" +
-	"\x0ematter_context\x18\x03 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12;\n" +
-	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\x12;\n" +
-	"\vupdate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\x12&\n" +
-	"\x0frunning_turn_id\x18\x06 \x01(\tR\rrunningTurnId\x12#\n" +
-	"\rmessage_count\x18\a \x01(\x05R\fmessageCount\x12A\n" +
-	"\x0eapproved_tools\x18\b \x03(\v2\x1a.proviso.v1.ContextItemRefR\rapprovedTools\"N\n" +
-	"\x14CreateSessionRequest\x12\x1d\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12:\n" +
+	"\x05items\x18\x02 \x03(\v2\x1e.proviso.v1.SessionContextItemB\x04\xe2A\x01\x03R\x05items\x12F\n" +
+	"\x0ematter_context\x18\x03 \x01(\v2\x19.proviso.v1.MatterContextB\x04\xe2A\x01\x03R\rmatterContext\x12A\n" +
+	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
+	"createTime\x12A\n" +
+	"\vupdate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
+	"updateTime\x12,\n" +
+	"\x0frunning_turn_id\x18\x06 \x01(\tB\x04\xe2A\x01\x03R\rrunningTurnId\x12)\n" +
+	"\rmessage_count\x18\a \x01(\x05B\x04\xe2A\x01\x03R\fmessageCount\x12G\n" +
+	"\x0eapproved_tools\x18\b \x03(\v2\x1a.proviso.v1.ContextItemRefB\x04\xe2A\x01\x03R\rapprovedTools\x12\x1e\n" +
+	"\x05title\x18\t \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x05title\x12\x1f\n" +
+	"\x05notes\x18\n" +
+	" \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x05notes\"\x8b\x01\n" +
+	"\x14CreateSessionRequest\x12'\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"F\n" +
+	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12'\n" +
+	"\n" +
+	"request_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trequestId\"F\n" +
 	"\x15CreateSessionResponse\x12-\n" +
-	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"K\n" +
-	"\x11GetSessionRequest\x12\x1d\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"\xc3\x01\n" +
+	"\x16ContinueSessionRequest\x12-\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"C\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12.\n" +
+	"\x0enew_session_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\fnewSessionId\x12'\n" +
+	"\n" +
+	"request_id\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\trequestId\"H\n" +
+	"\x17ContinueSessionResponse\x12-\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"e\n" +
+	"\x11GetSessionRequest\x12-\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"C\n" +
 	"\x12GetSessionResponse\x12-\n" +
-	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"j\n" +
-	"\x13ListSessionsRequest\x12\x17\n" +
-	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1b\n" +
-	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"\x8b\x01\n" +
+	"\x13ListSessionsRequest\x12!\n" +
+	"\auser_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12(\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"o\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x8e\x01\n" +
 	"\x14ListSessionsResponse\x12/\n" +
 	"\bsessions\x18\x01 \x03(\v2\x13.proviso.v1.SessionR\bsessions\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"N\n" +
-	"\x14DeleteSessionRequest\x12\x1d\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\x17\n" +
-	"\x15DeleteSessionResponse\"\x7f\n" +
-	"\x15AddContextItemRequest\x12\x1d\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xb1\x01\n" +
+	"\x14UpdateSessionRequest\x129\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\asession\x12;\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\x12!\n" +
+	"\auser_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"F\n" +
+	"\x15UpdateSessionResponse\x12-\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"h\n" +
+	"\x14DeleteSessionRequest\x12-\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12.\n" +
-	"\x04item\x18\x03 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\"G\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x17\n" +
+	"\x15DeleteSessionResponse\"\xa5\x01\n" +
+	"\x15AddContextItemRequest\x12-\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12:\n" +
+	"\x04item\x18\x03 \x01(\v2\x1a.proviso.v1.ContextItemRefB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x04item\"G\n" +
 	"\x16AddContextItemResponse\x12-\n" +
-	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"\x82\x01\n" +
-	"\x18RemoveContextItemRequest\x12\x1d\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"\xa8\x01\n" +
+	"\x18RemoveContextItemRequest\x12-\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12.\n" +
-	"\x04item\x18\x03 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\"J\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12:\n" +
+	"\x04item\x18\x03 \x01(\v2\x1a.proviso.v1.ContextItemRefB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x04item\"J\n" +
 	"\x19RemoveContextItemResponse\x12-\n" +
-	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"\x89\x01\n" +
-	"\x13ListMessagesRequest\x12\x1d\n" +
+	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionR\asession\"\xba\x01\n" +
+	"\x13ListMessagesRequest\x12-\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x1b\n" +
-	"\tpage_size\x18\x03 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12(\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tR\tpageToken\"s\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x92\x01\n" +
 	"\x14ListMessagesResponse\x123\n" +
 	"\bmessages\x18\x01 \x03(\v2\x17.proviso.v1.ChatMessageR\bmessages\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc2\x02\n" +
-	"\x1cPreviewRequestContextRequest\x12\x1d\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\x12@\n" +
-	"\x0ematter_context\x18\x04 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12\x1d\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xff\x02\n" +
+	"\x1cPreviewRequestContextRequest\x12'\n" +
 	"\n" +
-	"image_urls\x18\x05 \x03(\tR\timageUrls\x12F\n" +
-	"\x10document_context\x18\x06 \x03(\v2\x1b.proviso.v1.DocumentContextR\x0fdocumentContext\x12'\n" +
-	"\x0fselected_assets\x18\a \x03(\tR\x0eselectedAssets\"d\n" +
+	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12#\n" +
+	"\amessage\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\xfa\x01R\amessage\x12@\n" +
+	"\x0ematter_context\x18\x04 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12'\n" +
+	"\n" +
+	"image_urls\x18\x05 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x05R\timageUrls\x12P\n" +
+	"\x10document_context\x18\x06 \x03(\v2\x1b.proviso.v1.DocumentContextB\b\xbaH\x05\x92\x01\x02\x10\x14R\x0fdocumentContext\x121\n" +
+	"\x0fselected_assets\x18\a \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x19R\x0eselectedAssets\"d\n" +
 	"\x1dPreviewRequestContextResponse\x12C\n" +
-	"\x0frequest_context\x18\x01 \x01(\v2\x1a.proviso.v1.RequestContextR\x0erequestContext\"I\n" +
-	"\x15RebuildRequestRequest\x12\x17\n" +
-	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"\xb8\x01\n" +
+	"\x0frequest_context\x18\x01 \x01(\v2\x1a.proviso.v1.RequestContextR\x0erequestContext\"b\n" +
+	"\x15RebuildRequestRequest\x12&\n" +
+	"\aturn_id\x18\x01 \x01(\tB\r\xe2A\x01\x02\xbaH\x06r\x04\x10\x01\x18@R\x06turnId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\xb8\x01\n" +
 	"\x0eItemDifference\x12.\n" +
 	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\x12.\n" +
 	"\x06change\x18\x02 \x01(\x0e2\x16.proviso.v1.ItemChangeR\x06change\x12\x1f\n" +
@@ -1828,17 +2475,38 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\amatches\x18\x04 \x01(\bR\amatches\x12<\n" +
 	"\vdifferences\x18\x05 \x03(\v2\x1a.proviso.v1.ItemDifferenceR\vdifferences\x122\n" +
 	"\x15system_prompt_changed\x18\x06 \x01(\bR\x13systemPromptChanged\x12\x1c\n" +
-	"\ttruncated\x18\a \x01(\bR\ttruncated\"P\n" +
-	"\x16SuggestRemovalsRequest\x12\x1d\n" +
+	"\ttruncated\x18\a \x01(\bR\ttruncated\"j\n" +
+	"\x16SuggestRemovalsRequest\x12-\n" +
 	"\n" +
-	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x17\n" +
-	"\auser_id\x18\x02 \x01(\tR\x06userId\"a\n" +
+	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"a\n" +
 	"\x11RemovalSuggestion\x122\n" +
 	"\x04item\x18\x01 \x01(\v2\x1e.proviso.v1.SessionContextItemR\x04item\x12\x18\n" +
 	"\aanswers\x18\x02 \x01(\x05R\aanswers\"t\n" +
 	"\x17SuggestRemovalsResponse\x12?\n" +
 	"\vsuggestions\x18\x01 \x03(\v2\x1d.proviso.v1.RemovalSuggestionR\vsuggestions\x12\x18\n" +
-	"\aanswers\x18\x02 \x01(\x05R\aanswers*\xaa\x01\n" +
+	"\aanswers\x18\x02 \x01(\x05R\aanswers\"\xee\x01\n" +
+	"\x11RateAnswerRequest\x12&\n" +
+	"\aturn_id\x18\x01 \x01(\tB\r\xe2A\x01\x02\xbaH\x06r\x04\x10\x01\x18@R\x06turnId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x124\n" +
+	"\x06rating\x18\x03 \x01(\x0e2\x12.proviso.v1.RatingB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06rating\x12:\n" +
+	"\x06reason\x18\x04 \x01(\x0e2\x18.proviso.v1.RatingReasonB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06reason\x12\x1c\n" +
+	"\x04text\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04text\"F\n" +
+	"\x12RateAnswerResponse\x120\n" +
+	"\x06rating\x18\x01 \x01(\v2\x18.proviso.v1.AnswerRatingR\x06rating*@\n" +
+	"\x06Rating\x12\x16\n" +
+	"\x12RATING_UNSPECIFIED\x10\x00\x12\r\n" +
+	"\tRATING_UP\x10\x01\x12\x0f\n" +
+	"\vRATING_DOWN\x10\x02*\xf5\x01\n" +
+	"\fRatingReason\x12\x1d\n" +
+	"\x19RATING_REASON_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17RATING_REASON_INCORRECT\x10\x01\x12\x1c\n" +
+	"\x18RATING_REASON_INCOMPLETE\x10\x02\x12\x1e\n" +
+	"\x1aRATING_REASON_WRONG_SOURCE\x10\x03\x12\x19\n" +
+	"\x15RATING_REASON_UNCLEAR\x10\x04\x12\x1b\n" +
+	"\x17RATING_REASON_OFF_TOPIC\x10\x05\x12\x1a\n" +
+	"\x16RATING_REASON_TOO_SLOW\x10\x06\x12\x17\n" +
+	"\x13RATING_REASON_OTHER\x10\a*\xaa\x01\n" +
 	"\vMessageRole\x12\x1c\n" +
 	"\x18MESSAGE_ROLE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11MESSAGE_ROLE_USER\x10\x01\x12\x17\n" +
@@ -1851,19 +2519,23 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\x17ITEM_CHANGE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13ITEM_CHANGE_CHANGED\x10\x01\x12\x17\n" +
 	"\x13ITEM_CHANGE_MISSING\x10\x02\x12\x14\n" +
-	"\x10ITEM_CHANGE_LOST\x10\x032\x8d\a\n" +
+	"\x10ITEM_CHANGE_LOST\x10\x032\xc3\t\n" +
 	"\x0eSessionService\x12T\n" +
-	"\rCreateSession\x12 .proviso.v1.CreateSessionRequest\x1a!.proviso.v1.CreateSessionResponse\x12K\n" +
+	"\rCreateSession\x12 .proviso.v1.CreateSessionRequest\x1a!.proviso.v1.CreateSessionResponse\x12Z\n" +
+	"\x0fContinueSession\x12\".proviso.v1.ContinueSessionRequest\x1a#.proviso.v1.ContinueSessionResponse\x12P\n" +
 	"\n" +
-	"GetSession\x12\x1d.proviso.v1.GetSessionRequest\x1a\x1e.proviso.v1.GetSessionResponse\x12Q\n" +
-	"\fListSessions\x12\x1f.proviso.v1.ListSessionsRequest\x1a .proviso.v1.ListSessionsResponse\x12T\n" +
-	"\rDeleteSession\x12 .proviso.v1.DeleteSessionRequest\x1a!.proviso.v1.DeleteSessionResponse\x12W\n" +
-	"\x0eAddContextItem\x12!.proviso.v1.AddContextItemRequest\x1a\".proviso.v1.AddContextItemResponse\x12`\n" +
-	"\x11RemoveContextItem\x12$.proviso.v1.RemoveContextItemRequest\x1a%.proviso.v1.RemoveContextItemResponse\x12Q\n" +
-	"\fListMessages\x12\x1f.proviso.v1.ListMessagesRequest\x1a .proviso.v1.ListMessagesResponse\x12l\n" +
-	"\x15PreviewRequestContext\x12(.proviso.v1.PreviewRequestContextRequest\x1a).proviso.v1.PreviewRequestContextResponse\x12W\n" +
-	"\x0eRebuildRequest\x12!.proviso.v1.RebuildRequestRequest\x1a\".proviso.v1.RebuildRequestResponse\x12Z\n" +
-	"\x0fSuggestRemovals\x12\".proviso.v1.SuggestRemovalsRequest\x1a#.proviso.v1.SuggestRemovalsResponseB\xae\x01\n" +
+	"GetSession\x12\x1d.proviso.v1.GetSessionRequest\x1a\x1e.proviso.v1.GetSessionResponse\"\x03\x90\x02\x01\x12V\n" +
+	"\fListSessions\x12\x1f.proviso.v1.ListSessionsRequest\x1a .proviso.v1.ListSessionsResponse\"\x03\x90\x02\x01\x12Y\n" +
+	"\rUpdateSession\x12 .proviso.v1.UpdateSessionRequest\x1a!.proviso.v1.UpdateSessionResponse\"\x03\x90\x02\x02\x12Y\n" +
+	"\rDeleteSession\x12 .proviso.v1.DeleteSessionRequest\x1a!.proviso.v1.DeleteSessionResponse\"\x03\x90\x02\x02\x12\\\n" +
+	"\x0eAddContextItem\x12!.proviso.v1.AddContextItemRequest\x1a\".proviso.v1.AddContextItemResponse\"\x03\x90\x02\x02\x12e\n" +
+	"\x11RemoveContextItem\x12$.proviso.v1.RemoveContextItemRequest\x1a%.proviso.v1.RemoveContextItemResponse\"\x03\x90\x02\x02\x12V\n" +
+	"\fListMessages\x12\x1f.proviso.v1.ListMessagesRequest\x1a .proviso.v1.ListMessagesResponse\"\x03\x90\x02\x01\x12q\n" +
+	"\x15PreviewRequestContext\x12(.proviso.v1.PreviewRequestContextRequest\x1a).proviso.v1.PreviewRequestContextResponse\"\x03\x90\x02\x01\x12\\\n" +
+	"\x0eRebuildRequest\x12!.proviso.v1.RebuildRequestRequest\x1a\".proviso.v1.RebuildRequestResponse\"\x03\x90\x02\x01\x12_\n" +
+	"\x0fSuggestRemovals\x12\".proviso.v1.SuggestRemovalsRequest\x1a#.proviso.v1.SuggestRemovalsResponse\"\x03\x90\x02\x01\x12P\n" +
+	"\n" +
+	"RateAnswer\x12\x1d.proviso.v1.RateAnswerRequest\x1a\x1e.proviso.v1.RateAnswerResponse\"\x03\x90\x02\x02B\xae\x01\n" +
 	"\x0ecom.proviso.v1B\rSessionsProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -1880,97 +2552,124 @@ func file_proviso_v1_sessions_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_sessions_proto_rawDescData
 }
 
-var file_proviso_v1_sessions_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_proviso_v1_sessions_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_proviso_v1_sessions_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_proviso_v1_sessions_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_proviso_v1_sessions_proto_goTypes = []any{
-	(MessageRole)(0),                      // 0: proviso.v1.MessageRole
-	(ItemChange)(0),                       // 1: proviso.v1.ItemChange
-	(*ChatMessage)(nil),                   // 2: proviso.v1.ChatMessage
-	(*SessionContextItem)(nil),            // 3: proviso.v1.SessionContextItem
-	(*Session)(nil),                       // 4: proviso.v1.Session
-	(*CreateSessionRequest)(nil),          // 5: proviso.v1.CreateSessionRequest
-	(*CreateSessionResponse)(nil),         // 6: proviso.v1.CreateSessionResponse
-	(*GetSessionRequest)(nil),             // 7: proviso.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),            // 8: proviso.v1.GetSessionResponse
-	(*ListSessionsRequest)(nil),           // 9: proviso.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),          // 10: proviso.v1.ListSessionsResponse
-	(*DeleteSessionRequest)(nil),          // 11: proviso.v1.DeleteSessionRequest
-	(*DeleteSessionResponse)(nil),         // 12: proviso.v1.DeleteSessionResponse
-	(*AddContextItemRequest)(nil),         // 13: proviso.v1.AddContextItemRequest
-	(*AddContextItemResponse)(nil),        // 14: proviso.v1.AddContextItemResponse
-	(*RemoveContextItemRequest)(nil),      // 15: proviso.v1.RemoveContextItemRequest
-	(*RemoveContextItemResponse)(nil),     // 16: proviso.v1.RemoveContextItemResponse
-	(*ListMessagesRequest)(nil),           // 17: proviso.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),          // 18: proviso.v1.ListMessagesResponse
-	(*PreviewRequestContextRequest)(nil),  // 19: proviso.v1.PreviewRequestContextRequest
-	(*PreviewRequestContextResponse)(nil), // 20: proviso.v1.PreviewRequestContextResponse
-	(*RebuildRequestRequest)(nil),         // 21: proviso.v1.RebuildRequestRequest
-	(*ItemDifference)(nil),                // 22: proviso.v1.ItemDifference
-	(*RebuildRequestResponse)(nil),        // 23: proviso.v1.RebuildRequestResponse
-	(*SuggestRemovalsRequest)(nil),        // 24: proviso.v1.SuggestRemovalsRequest
-	(*RemovalSuggestion)(nil),             // 25: proviso.v1.RemovalSuggestion
-	(*SuggestRemovalsResponse)(nil),       // 26: proviso.v1.SuggestRemovalsResponse
-	(*RequestContext)(nil),                // 27: proviso.v1.RequestContext
-	(*timestamppb.Timestamp)(nil),         // 28: google.protobuf.Timestamp
-	(*TurnSummary)(nil),                   // 29: proviso.v1.TurnSummary
-	(*ContextItemRef)(nil),                // 30: proviso.v1.ContextItemRef
-	(IncludeMode)(0),                      // 31: proviso.v1.IncludeMode
-	(*MatterContext)(nil),                 // 32: proviso.v1.MatterContext
-	(*DocumentContext)(nil),               // 33: proviso.v1.DocumentContext
+	(Rating)(0),                           // 0: proviso.v1.Rating
+	(RatingReason)(0),                     // 1: proviso.v1.RatingReason
+	(MessageRole)(0),                      // 2: proviso.v1.MessageRole
+	(ItemChange)(0),                       // 3: proviso.v1.ItemChange
+	(*AnswerRating)(nil),                  // 4: proviso.v1.AnswerRating
+	(*ChatMessage)(nil),                   // 5: proviso.v1.ChatMessage
+	(*SessionContextItem)(nil),            // 6: proviso.v1.SessionContextItem
+	(*Session)(nil),                       // 7: proviso.v1.Session
+	(*CreateSessionRequest)(nil),          // 8: proviso.v1.CreateSessionRequest
+	(*CreateSessionResponse)(nil),         // 9: proviso.v1.CreateSessionResponse
+	(*ContinueSessionRequest)(nil),        // 10: proviso.v1.ContinueSessionRequest
+	(*ContinueSessionResponse)(nil),       // 11: proviso.v1.ContinueSessionResponse
+	(*GetSessionRequest)(nil),             // 12: proviso.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),            // 13: proviso.v1.GetSessionResponse
+	(*ListSessionsRequest)(nil),           // 14: proviso.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),          // 15: proviso.v1.ListSessionsResponse
+	(*UpdateSessionRequest)(nil),          // 16: proviso.v1.UpdateSessionRequest
+	(*UpdateSessionResponse)(nil),         // 17: proviso.v1.UpdateSessionResponse
+	(*DeleteSessionRequest)(nil),          // 18: proviso.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),         // 19: proviso.v1.DeleteSessionResponse
+	(*AddContextItemRequest)(nil),         // 20: proviso.v1.AddContextItemRequest
+	(*AddContextItemResponse)(nil),        // 21: proviso.v1.AddContextItemResponse
+	(*RemoveContextItemRequest)(nil),      // 22: proviso.v1.RemoveContextItemRequest
+	(*RemoveContextItemResponse)(nil),     // 23: proviso.v1.RemoveContextItemResponse
+	(*ListMessagesRequest)(nil),           // 24: proviso.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),          // 25: proviso.v1.ListMessagesResponse
+	(*PreviewRequestContextRequest)(nil),  // 26: proviso.v1.PreviewRequestContextRequest
+	(*PreviewRequestContextResponse)(nil), // 27: proviso.v1.PreviewRequestContextResponse
+	(*RebuildRequestRequest)(nil),         // 28: proviso.v1.RebuildRequestRequest
+	(*ItemDifference)(nil),                // 29: proviso.v1.ItemDifference
+	(*RebuildRequestResponse)(nil),        // 30: proviso.v1.RebuildRequestResponse
+	(*SuggestRemovalsRequest)(nil),        // 31: proviso.v1.SuggestRemovalsRequest
+	(*RemovalSuggestion)(nil),             // 32: proviso.v1.RemovalSuggestion
+	(*SuggestRemovalsResponse)(nil),       // 33: proviso.v1.SuggestRemovalsResponse
+	(*RateAnswerRequest)(nil),             // 34: proviso.v1.RateAnswerRequest
+	(*RateAnswerResponse)(nil),            // 35: proviso.v1.RateAnswerResponse
+	(*timestamppb.Timestamp)(nil),         // 36: google.protobuf.Timestamp
+	(*RequestContext)(nil),                // 37: proviso.v1.RequestContext
+	(*TurnSummary)(nil),                   // 38: proviso.v1.TurnSummary
+	(*ContextItemRef)(nil),                // 39: proviso.v1.ContextItemRef
+	(IncludeMode)(0),                      // 40: proviso.v1.IncludeMode
+	(*MatterContext)(nil),                 // 41: proviso.v1.MatterContext
+	(*fieldmaskpb.FieldMask)(nil),         // 42: google.protobuf.FieldMask
+	(*DocumentContext)(nil),               // 43: proviso.v1.DocumentContext
 }
 var file_proviso_v1_sessions_proto_depIdxs = []int32{
-	0,  // 0: proviso.v1.ChatMessage.role:type_name -> proviso.v1.MessageRole
-	27, // 1: proviso.v1.ChatMessage.request_context:type_name -> proviso.v1.RequestContext
-	28, // 2: proviso.v1.ChatMessage.create_time:type_name -> google.protobuf.Timestamp
-	29, // 3: proviso.v1.ChatMessage.turn:type_name -> proviso.v1.TurnSummary
-	30, // 4: proviso.v1.SessionContextItem.item:type_name -> proviso.v1.ContextItemRef
-	31, // 5: proviso.v1.SessionContextItem.include_mode:type_name -> proviso.v1.IncludeMode
-	3,  // 6: proviso.v1.Session.items:type_name -> proviso.v1.SessionContextItem
-	32, // 7: proviso.v1.Session.matter_context:type_name -> proviso.v1.MatterContext
-	28, // 8: proviso.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	28, // 9: proviso.v1.Session.update_time:type_name -> google.protobuf.Timestamp
-	30, // 10: proviso.v1.Session.approved_tools:type_name -> proviso.v1.ContextItemRef
-	4,  // 11: proviso.v1.CreateSessionResponse.session:type_name -> proviso.v1.Session
-	4,  // 12: proviso.v1.GetSessionResponse.session:type_name -> proviso.v1.Session
-	4,  // 13: proviso.v1.ListSessionsResponse.sessions:type_name -> proviso.v1.Session
-	30, // 14: proviso.v1.AddContextItemRequest.item:type_name -> proviso.v1.ContextItemRef
-	4,  // 15: proviso.v1.AddContextItemResponse.session:type_name -> proviso.v1.Session
-	30, // 16: proviso.v1.RemoveContextItemRequest.item:type_name -> proviso.v1.ContextItemRef
-	4,  // 17: proviso.v1.RemoveContextItemResponse.session:type_name -> proviso.v1.Session
-	2,  // 18: proviso.v1.ListMessagesResponse.messages:type_name -> proviso.v1.ChatMessage
-	32, // 19: proviso.v1.PreviewRequestContextRequest.matter_context:type_name -> proviso.v1.MatterContext
-	33, // 20: proviso.v1.PreviewRequestContextRequest.document_context:type_name -> proviso.v1.DocumentContext
-	27, // 21: proviso.v1.PreviewRequestContextResponse.request_context:type_name -> proviso.v1.RequestContext
-	30, // 22: proviso.v1.ItemDifference.item:type_name -> proviso.v1.ContextItemRef
-	1,  // 23: proviso.v1.ItemDifference.change:type_name -> proviso.v1.ItemChange
-	22, // 24: proviso.v1.RebuildRequestResponse.differences:type_name -> proviso.v1.ItemDifference
-	3,  // 25: proviso.v1.RemovalSuggestion.item:type_name -> proviso.v1.SessionContextItem
-	25, // 26: proviso.v1.SuggestRemovalsResponse.suggestions:type_name -> proviso.v1.RemovalSuggestion
-	5,  // 27: proviso.v1.SessionService.CreateSession:input_type -> proviso.v1.CreateSessionRequest
-	7,  // 28: proviso.v1.SessionService.GetSession:input_type -> proviso.v1.GetSessionRequest
-	9,  // 29: proviso.v1.SessionService.ListSessions:input_type -> proviso.v1.ListSessionsRequest
-	11, // 30: proviso.v1.SessionService.DeleteSession:input_type -> proviso.v1.DeleteSessionRequest
-	13, // 31: proviso.v1.SessionService.AddContextItem:input_type -> proviso.v1.AddContextItemRequest
-	15, // 32: proviso.v1.SessionService.RemoveContextItem:input_type -> proviso.v1.RemoveContextItemRequest
-	17, // 33: proviso.v1.SessionService.ListMessages:input_type -> proviso.v1.ListMessagesRequest
-	19, // 34: proviso.v1.SessionService.PreviewRequestContext:input_type -> proviso.v1.PreviewRequestContextRequest
-	21, // 35: proviso.v1.SessionService.RebuildRequest:input_type -> proviso.v1.RebuildRequestRequest
-	24, // 36: proviso.v1.SessionService.SuggestRemovals:input_type -> proviso.v1.SuggestRemovalsRequest
-	6,  // 37: proviso.v1.SessionService.CreateSession:output_type -> proviso.v1.CreateSessionResponse
-	8,  // 38: proviso.v1.SessionService.GetSession:output_type -> proviso.v1.GetSessionResponse
-	10, // 39: proviso.v1.SessionService.ListSessions:output_type -> proviso.v1.ListSessionsResponse
-	12, // 40: proviso.v1.SessionService.DeleteSession:output_type -> proviso.v1.DeleteSessionResponse
-	14, // 41: proviso.v1.SessionService.AddContextItem:output_type -> proviso.v1.AddContextItemResponse
-	16, // 42: proviso.v1.SessionService.RemoveContextItem:output_type -> proviso.v1.RemoveContextItemResponse
-	18, // 43: proviso.v1.SessionService.ListMessages:output_type -> proviso.v1.ListMessagesResponse
-	20, // 44: proviso.v1.SessionService.PreviewRequestContext:output_type -> proviso.v1.PreviewRequestContextResponse
-	23, // 45: proviso.v1.SessionService.RebuildRequest:output_type -> proviso.v1.RebuildRequestResponse
-	26, // 46: proviso.v1.SessionService.SuggestRemovals:output_type -> proviso.v1.SuggestRemovalsResponse
-	37, // [37:47] is the sub-list for method output_type
-	27, // [27:37] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	0,  // 0: proviso.v1.AnswerRating.rating:type_name -> proviso.v1.Rating
+	1,  // 1: proviso.v1.AnswerRating.reason:type_name -> proviso.v1.RatingReason
+	36, // 2: proviso.v1.AnswerRating.rate_time:type_name -> google.protobuf.Timestamp
+	2,  // 3: proviso.v1.ChatMessage.role:type_name -> proviso.v1.MessageRole
+	37, // 4: proviso.v1.ChatMessage.request_context:type_name -> proviso.v1.RequestContext
+	36, // 5: proviso.v1.ChatMessage.create_time:type_name -> google.protobuf.Timestamp
+	38, // 6: proviso.v1.ChatMessage.turn:type_name -> proviso.v1.TurnSummary
+	4,  // 7: proviso.v1.ChatMessage.rating:type_name -> proviso.v1.AnswerRating
+	39, // 8: proviso.v1.SessionContextItem.item:type_name -> proviso.v1.ContextItemRef
+	40, // 9: proviso.v1.SessionContextItem.include_mode:type_name -> proviso.v1.IncludeMode
+	6,  // 10: proviso.v1.Session.items:type_name -> proviso.v1.SessionContextItem
+	41, // 11: proviso.v1.Session.matter_context:type_name -> proviso.v1.MatterContext
+	36, // 12: proviso.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	36, // 13: proviso.v1.Session.update_time:type_name -> google.protobuf.Timestamp
+	39, // 14: proviso.v1.Session.approved_tools:type_name -> proviso.v1.ContextItemRef
+	7,  // 15: proviso.v1.CreateSessionResponse.session:type_name -> proviso.v1.Session
+	7,  // 16: proviso.v1.ContinueSessionResponse.session:type_name -> proviso.v1.Session
+	7,  // 17: proviso.v1.GetSessionResponse.session:type_name -> proviso.v1.Session
+	7,  // 18: proviso.v1.ListSessionsResponse.sessions:type_name -> proviso.v1.Session
+	7,  // 19: proviso.v1.UpdateSessionRequest.session:type_name -> proviso.v1.Session
+	42, // 20: proviso.v1.UpdateSessionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	7,  // 21: proviso.v1.UpdateSessionResponse.session:type_name -> proviso.v1.Session
+	39, // 22: proviso.v1.AddContextItemRequest.item:type_name -> proviso.v1.ContextItemRef
+	7,  // 23: proviso.v1.AddContextItemResponse.session:type_name -> proviso.v1.Session
+	39, // 24: proviso.v1.RemoveContextItemRequest.item:type_name -> proviso.v1.ContextItemRef
+	7,  // 25: proviso.v1.RemoveContextItemResponse.session:type_name -> proviso.v1.Session
+	5,  // 26: proviso.v1.ListMessagesResponse.messages:type_name -> proviso.v1.ChatMessage
+	41, // 27: proviso.v1.PreviewRequestContextRequest.matter_context:type_name -> proviso.v1.MatterContext
+	43, // 28: proviso.v1.PreviewRequestContextRequest.document_context:type_name -> proviso.v1.DocumentContext
+	37, // 29: proviso.v1.PreviewRequestContextResponse.request_context:type_name -> proviso.v1.RequestContext
+	39, // 30: proviso.v1.ItemDifference.item:type_name -> proviso.v1.ContextItemRef
+	3,  // 31: proviso.v1.ItemDifference.change:type_name -> proviso.v1.ItemChange
+	29, // 32: proviso.v1.RebuildRequestResponse.differences:type_name -> proviso.v1.ItemDifference
+	6,  // 33: proviso.v1.RemovalSuggestion.item:type_name -> proviso.v1.SessionContextItem
+	32, // 34: proviso.v1.SuggestRemovalsResponse.suggestions:type_name -> proviso.v1.RemovalSuggestion
+	0,  // 35: proviso.v1.RateAnswerRequest.rating:type_name -> proviso.v1.Rating
+	1,  // 36: proviso.v1.RateAnswerRequest.reason:type_name -> proviso.v1.RatingReason
+	4,  // 37: proviso.v1.RateAnswerResponse.rating:type_name -> proviso.v1.AnswerRating
+	8,  // 38: proviso.v1.SessionService.CreateSession:input_type -> proviso.v1.CreateSessionRequest
+	10, // 39: proviso.v1.SessionService.ContinueSession:input_type -> proviso.v1.ContinueSessionRequest
+	12, // 40: proviso.v1.SessionService.GetSession:input_type -> proviso.v1.GetSessionRequest
+	14, // 41: proviso.v1.SessionService.ListSessions:input_type -> proviso.v1.ListSessionsRequest
+	16, // 42: proviso.v1.SessionService.UpdateSession:input_type -> proviso.v1.UpdateSessionRequest
+	18, // 43: proviso.v1.SessionService.DeleteSession:input_type -> proviso.v1.DeleteSessionRequest
+	20, // 44: proviso.v1.SessionService.AddContextItem:input_type -> proviso.v1.AddContextItemRequest
+	22, // 45: proviso.v1.SessionService.RemoveContextItem:input_type -> proviso.v1.RemoveContextItemRequest
+	24, // 46: proviso.v1.SessionService.ListMessages:input_type -> proviso.v1.ListMessagesRequest
+	26, // 47: proviso.v1.SessionService.PreviewRequestContext:input_type -> proviso.v1.PreviewRequestContextRequest
+	28, // 48: proviso.v1.SessionService.RebuildRequest:input_type -> proviso.v1.RebuildRequestRequest
+	31, // 49: proviso.v1.SessionService.SuggestRemovals:input_type -> proviso.v1.SuggestRemovalsRequest
+	34, // 50: proviso.v1.SessionService.RateAnswer:input_type -> proviso.v1.RateAnswerRequest
+	9,  // 51: proviso.v1.SessionService.CreateSession:output_type -> proviso.v1.CreateSessionResponse
+	11, // 52: proviso.v1.SessionService.ContinueSession:output_type -> proviso.v1.ContinueSessionResponse
+	13, // 53: proviso.v1.SessionService.GetSession:output_type -> proviso.v1.GetSessionResponse
+	15, // 54: proviso.v1.SessionService.ListSessions:output_type -> proviso.v1.ListSessionsResponse
+	17, // 55: proviso.v1.SessionService.UpdateSession:output_type -> proviso.v1.UpdateSessionResponse
+	19, // 56: proviso.v1.SessionService.DeleteSession:output_type -> proviso.v1.DeleteSessionResponse
+	21, // 57: proviso.v1.SessionService.AddContextItem:output_type -> proviso.v1.AddContextItemResponse
+	23, // 58: proviso.v1.SessionService.RemoveContextItem:output_type -> proviso.v1.RemoveContextItemResponse
+	25, // 59: proviso.v1.SessionService.ListMessages:output_type -> proviso.v1.ListMessagesResponse
+	27, // 60: proviso.v1.SessionService.PreviewRequestContext:output_type -> proviso.v1.PreviewRequestContextResponse
+	30, // 61: proviso.v1.SessionService.RebuildRequest:output_type -> proviso.v1.RebuildRequestResponse
+	33, // 62: proviso.v1.SessionService.SuggestRemovals:output_type -> proviso.v1.SuggestRemovalsResponse
+	35, // 63: proviso.v1.SessionService.RateAnswer:output_type -> proviso.v1.RateAnswerResponse
+	51, // [51:64] is the sub-list for method output_type
+	38, // [38:51] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_sessions_proto_init() }
@@ -1985,8 +2684,8 @@ func file_proviso_v1_sessions_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_sessions_proto_rawDesc), len(file_proviso_v1_sessions_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   25,
+			NumEnums:      4,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

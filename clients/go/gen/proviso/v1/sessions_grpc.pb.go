@@ -20,8 +20,10 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	SessionService_CreateSession_FullMethodName         = "/proviso.v1.SessionService/CreateSession"
+	SessionService_ContinueSession_FullMethodName       = "/proviso.v1.SessionService/ContinueSession"
 	SessionService_GetSession_FullMethodName            = "/proviso.v1.SessionService/GetSession"
 	SessionService_ListSessions_FullMethodName          = "/proviso.v1.SessionService/ListSessions"
+	SessionService_UpdateSession_FullMethodName         = "/proviso.v1.SessionService/UpdateSession"
 	SessionService_DeleteSession_FullMethodName         = "/proviso.v1.SessionService/DeleteSession"
 	SessionService_AddContextItem_FullMethodName        = "/proviso.v1.SessionService/AddContextItem"
 	SessionService_RemoveContextItem_FullMethodName     = "/proviso.v1.SessionService/RemoveContextItem"
@@ -29,6 +31,7 @@ const (
 	SessionService_PreviewRequestContext_FullMethodName = "/proviso.v1.SessionService/PreviewRequestContext"
 	SessionService_RebuildRequest_FullMethodName        = "/proviso.v1.SessionService/RebuildRequest"
 	SessionService_SuggestRemovals_FullMethodName       = "/proviso.v1.SessionService/SuggestRemovals"
+	SessionService_RateAnswer_FullMethodName            = "/proviso.v1.SessionService/RateAnswer"
 )
 
 // SessionServiceClient is the client API for SessionService service.
@@ -38,15 +41,29 @@ const (
 // SessionService keeps conversations: their context items and their messages.
 type SessionServiceClient interface {
 	// CreateSession makes a session and adds the catalog's `always` items to it.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+	// ALREADY_EXISTS/REQUEST_ID_REUSED.
 	CreateSession(ctx context.Context, in *CreateSessionRequest, opts ...grpc.CallOption) (*CreateSessionResponse, error)
+	// ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+	// It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+	// context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+	// keep their turn_id, their turn and their rating, and get message_ids of their own.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+	// ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
+	ContinueSession(ctx context.Context, in *ContinueSessionRequest, opts ...grpc.CallOption) (*ContinueSessionResponse, error)
 	// GetSession returns a session.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error)
-	// ListSessions lists the caller's sessions, newest first.
+	// ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+	// one.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
-	// DeleteSession deletes a session and its messages.
+	// UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+	// NOT_FOUND/SESSION_NOT_FOUND.
+	UpdateSession(ctx context.Context, in *UpdateSessionRequest, opts ...grpc.CallOption) (*UpdateSessionResponse, error)
+	// DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+	// SESSION_NOT_FOUND, which a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
 	DeleteSession(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteSessionResponse, error)
 	// AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
@@ -74,6 +91,11 @@ type SessionServiceClient interface {
 	// given for at least three answers, and that none of these answers quoted, named or called.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	SuggestRemovals(ctx context.Context, in *SuggestRemovalsRequest, opts ...grpc.CallOption) (*SuggestRemovalsResponse, error)
+	// RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+	// back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+	// MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+	RateAnswer(ctx context.Context, in *RateAnswerRequest, opts ...grpc.CallOption) (*RateAnswerResponse, error)
 }
 
 type sessionServiceClient struct {
@@ -94,6 +116,16 @@ func (c *sessionServiceClient) CreateSession(ctx context.Context, in *CreateSess
 	return out, nil
 }
 
+func (c *sessionServiceClient) ContinueSession(ctx context.Context, in *ContinueSessionRequest, opts ...grpc.CallOption) (*ContinueSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ContinueSessionResponse)
+	err := c.cc.Invoke(ctx, SessionService_ContinueSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *sessionServiceClient) GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetSessionResponse)
@@ -108,6 +140,16 @@ func (c *sessionServiceClient) ListSessions(ctx context.Context, in *ListSession
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListSessionsResponse)
 	err := c.cc.Invoke(ctx, SessionService_ListSessions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *sessionServiceClient) UpdateSession(ctx context.Context, in *UpdateSessionRequest, opts ...grpc.CallOption) (*UpdateSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateSessionResponse)
+	err := c.cc.Invoke(ctx, SessionService_UpdateSession_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +226,16 @@ func (c *sessionServiceClient) SuggestRemovals(ctx context.Context, in *SuggestR
 	return out, nil
 }
 
+func (c *sessionServiceClient) RateAnswer(ctx context.Context, in *RateAnswerRequest, opts ...grpc.CallOption) (*RateAnswerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RateAnswerResponse)
+	err := c.cc.Invoke(ctx, SessionService_RateAnswer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // SessionServiceServer is the server API for SessionService service.
 // All implementations must embed UnimplementedSessionServiceServer
 // for forward compatibility.
@@ -191,15 +243,29 @@ func (c *sessionServiceClient) SuggestRemovals(ctx context.Context, in *SuggestR
 // SessionService keeps conversations: their context items and their messages.
 type SessionServiceServer interface {
 	// CreateSession makes a session and adds the catalog's `always` items to it.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+	// ALREADY_EXISTS/REQUEST_ID_REUSED.
 	CreateSession(context.Context, *CreateSessionRequest) (*CreateSessionResponse, error)
+	// ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+	// It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+	// context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+	// keep their turn_id, their turn and their rating, and get message_ids of their own.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+	// ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
+	ContinueSession(context.Context, *ContinueSessionRequest) (*ContinueSessionResponse, error)
 	// GetSession returns a session.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error)
-	// ListSessions lists the caller's sessions, newest first.
+	// ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+	// one.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
-	// DeleteSession deletes a session and its messages.
+	// UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+	// NOT_FOUND/SESSION_NOT_FOUND.
+	UpdateSession(context.Context, *UpdateSessionRequest) (*UpdateSessionResponse, error)
+	// DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+	// SESSION_NOT_FOUND, which a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
 	// AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
@@ -227,6 +293,11 @@ type SessionServiceServer interface {
 	// given for at least three answers, and that none of these answers quoted, named or called.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	SuggestRemovals(context.Context, *SuggestRemovalsRequest) (*SuggestRemovalsResponse, error)
+	// RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+	// back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+	// MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+	RateAnswer(context.Context, *RateAnswerRequest) (*RateAnswerResponse, error)
 	mustEmbedUnimplementedSessionServiceServer()
 }
 
@@ -240,11 +311,17 @@ type UnimplementedSessionServiceServer struct{}
 func (UnimplementedSessionServiceServer) CreateSession(context.Context, *CreateSessionRequest) (*CreateSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateSession not implemented")
 }
+func (UnimplementedSessionServiceServer) ContinueSession(context.Context, *ContinueSessionRequest) (*ContinueSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ContinueSession not implemented")
+}
 func (UnimplementedSessionServiceServer) GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSession not implemented")
 }
 func (UnimplementedSessionServiceServer) ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListSessions not implemented")
+}
+func (UnimplementedSessionServiceServer) UpdateSession(context.Context, *UpdateSessionRequest) (*UpdateSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateSession not implemented")
 }
 func (UnimplementedSessionServiceServer) DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteSession not implemented")
@@ -266,6 +343,9 @@ func (UnimplementedSessionServiceServer) RebuildRequest(context.Context, *Rebuil
 }
 func (UnimplementedSessionServiceServer) SuggestRemovals(context.Context, *SuggestRemovalsRequest) (*SuggestRemovalsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SuggestRemovals not implemented")
+}
+func (UnimplementedSessionServiceServer) RateAnswer(context.Context, *RateAnswerRequest) (*RateAnswerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RateAnswer not implemented")
 }
 func (UnimplementedSessionServiceServer) mustEmbedUnimplementedSessionServiceServer() {}
 func (UnimplementedSessionServiceServer) testEmbeddedByValue()                        {}
@@ -306,6 +386,24 @@ func _SessionService_CreateSession_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SessionService_ContinueSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ContinueSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).ContinueSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_ContinueSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).ContinueSession(ctx, req.(*ContinueSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _SessionService_GetSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetSessionRequest)
 	if err := dec(in); err != nil {
@@ -338,6 +436,24 @@ func _SessionService_ListSessions_Handler(srv interface{}, ctx context.Context, 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(SessionServiceServer).ListSessions(ctx, req.(*ListSessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _SessionService_UpdateSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).UpdateSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_UpdateSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).UpdateSession(ctx, req.(*UpdateSessionRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -468,6 +584,24 @@ func _SessionService_SuggestRemovals_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _SessionService_RateAnswer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RateAnswerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(SessionServiceServer).RateAnswer(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: SessionService_RateAnswer_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(SessionServiceServer).RateAnswer(ctx, req.(*RateAnswerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // SessionService_ServiceDesc is the grpc.ServiceDesc for SessionService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -480,12 +614,20 @@ var SessionService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _SessionService_CreateSession_Handler,
 		},
 		{
+			MethodName: "ContinueSession",
+			Handler:    _SessionService_ContinueSession_Handler,
+		},
+		{
 			MethodName: "GetSession",
 			Handler:    _SessionService_GetSession_Handler,
 		},
 		{
 			MethodName: "ListSessions",
 			Handler:    _SessionService_ListSessions_Handler,
+		},
+		{
+			MethodName: "UpdateSession",
+			Handler:    _SessionService_UpdateSession_Handler,
 		},
 		{
 			MethodName: "DeleteSession",
@@ -514,6 +656,10 @@ var SessionService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SuggestRemovals",
 			Handler:    _SessionService_SuggestRemovals_Handler,
+		},
+		{
+			MethodName: "RateAnswer",
+			Handler:    _SessionService_RateAnswer_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

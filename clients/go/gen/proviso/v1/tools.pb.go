@@ -75,6 +75,189 @@ func (IqlComparison) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{0}
 }
 
+// IqlNodeType says what a node of a query's tree is, and how its score comes from those of its operands.
+type IqlNodeType int32
+
+const (
+	// Not set; the service never sends it.
+	IqlNodeType_IQL_NODE_TYPE_UNSPECIFIED IqlNodeType = 0
+	// A statement in plain words; a model scores it.
+	IqlNodeType_IQL_NODE_TYPE_STATEMENT IqlNodeType = 1
+	// A call of a template; a model scores the template's statement.
+	IqlNodeType_IQL_NODE_TYPE_TEMPLATE IqlNodeType = 2
+	// 1 minus the score of its one operand.
+	IqlNodeType_IQL_NODE_TYPE_NOT IqlNodeType = 3
+	// The lowest score of its operands.
+	IqlNodeType_IQL_NODE_TYPE_AND IqlNodeType = 4
+	// The highest score of its operands.
+	IqlNodeType_IQL_NODE_TYPE_OR IqlNodeType = 5
+	// The mean score of its operands.
+	IqlNodeType_IQL_NODE_TYPE_AVERAGE IqlNodeType = 6
+	// The lowest score of its comparisons, each of two neighbouring operands; IqlComparison says how each is scored.
+	IqlNodeType_IQL_NODE_TYPE_COMPARISON IqlNodeType = 7
+)
+
+// Enum value maps for IqlNodeType.
+var (
+	IqlNodeType_name = map[int32]string{
+		0: "IQL_NODE_TYPE_UNSPECIFIED",
+		1: "IQL_NODE_TYPE_STATEMENT",
+		2: "IQL_NODE_TYPE_TEMPLATE",
+		3: "IQL_NODE_TYPE_NOT",
+		4: "IQL_NODE_TYPE_AND",
+		5: "IQL_NODE_TYPE_OR",
+		6: "IQL_NODE_TYPE_AVERAGE",
+		7: "IQL_NODE_TYPE_COMPARISON",
+	}
+	IqlNodeType_value = map[string]int32{
+		"IQL_NODE_TYPE_UNSPECIFIED": 0,
+		"IQL_NODE_TYPE_STATEMENT":   1,
+		"IQL_NODE_TYPE_TEMPLATE":    2,
+		"IQL_NODE_TYPE_NOT":         3,
+		"IQL_NODE_TYPE_AND":         4,
+		"IQL_NODE_TYPE_OR":          5,
+		"IQL_NODE_TYPE_AVERAGE":     6,
+		"IQL_NODE_TYPE_COMPARISON":  7,
+	}
+)
+
+func (x IqlNodeType) Enum() *IqlNodeType {
+	p := new(IqlNodeType)
+	*p = x
+	return p
+}
+
+func (x IqlNodeType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (IqlNodeType) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_tools_proto_enumTypes[1].Descriptor()
+}
+
+func (IqlNodeType) Type() protoreflect.EnumType {
+	return &file_proviso_v1_tools_proto_enumTypes[1]
+}
+
+func (x IqlNodeType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use IqlNodeType.Descriptor instead.
+func (IqlNodeType) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{1}
+}
+
+// IqlComparator stands between two operands of a comparison.
+type IqlComparator int32
+
+const (
+	// Not set; the service never sends it.
+	IqlComparator_IQL_COMPARATOR_UNSPECIFIED IqlComparator = 0
+	// `>`: the left operand fits better.
+	IqlComparator_IQL_COMPARATOR_GREATER IqlComparator = 1
+	// `<`: the right operand fits better.
+	IqlComparator_IQL_COMPARATOR_LESS IqlComparator = 2
+)
+
+// Enum value maps for IqlComparator.
+var (
+	IqlComparator_name = map[int32]string{
+		0: "IQL_COMPARATOR_UNSPECIFIED",
+		1: "IQL_COMPARATOR_GREATER",
+		2: "IQL_COMPARATOR_LESS",
+	}
+	IqlComparator_value = map[string]int32{
+		"IQL_COMPARATOR_UNSPECIFIED": 0,
+		"IQL_COMPARATOR_GREATER":     1,
+		"IQL_COMPARATOR_LESS":        2,
+	}
+)
+
+func (x IqlComparator) Enum() *IqlComparator {
+	p := new(IqlComparator)
+	*p = x
+	return p
+}
+
+func (x IqlComparator) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (IqlComparator) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_tools_proto_enumTypes[2].Descriptor()
+}
+
+func (IqlComparator) Type() protoreflect.EnumType {
+	return &file_proviso_v1_tools_proto_enumTypes[2]
+}
+
+func (x IqlComparator) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use IqlComparator.Descriptor instead.
+func (IqlComparator) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{2}
+}
+
+// SearchEmptyReason says why a search found nothing worth returning.
+type SearchEmptyReason int32
+
+const (
+	// There are results.
+	SearchEmptyReason_SEARCH_EMPTY_REASON_UNSPECIFIED SearchEmptyReason = 0
+	// No document could be searched: there is none, or none that is READY.
+	SearchEmptyReason_SEARCH_EMPTY_REASON_NOTHING_SEARCHED SearchEmptyReason = 1
+	// No passage holds the phrase in double quotes, or no passage holds any word while only words count.
+	SearchEmptyReason_SEARCH_EMPTY_REASON_NO_MATCH SearchEmptyReason = 2
+	// Every passage found is below min_score; best_semantic_score says how near the best one came.
+	SearchEmptyReason_SEARCH_EMPTY_REASON_BELOW_MIN_SCORE SearchEmptyReason = 3
+)
+
+// Enum value maps for SearchEmptyReason.
+var (
+	SearchEmptyReason_name = map[int32]string{
+		0: "SEARCH_EMPTY_REASON_UNSPECIFIED",
+		1: "SEARCH_EMPTY_REASON_NOTHING_SEARCHED",
+		2: "SEARCH_EMPTY_REASON_NO_MATCH",
+		3: "SEARCH_EMPTY_REASON_BELOW_MIN_SCORE",
+	}
+	SearchEmptyReason_value = map[string]int32{
+		"SEARCH_EMPTY_REASON_UNSPECIFIED":      0,
+		"SEARCH_EMPTY_REASON_NOTHING_SEARCHED": 1,
+		"SEARCH_EMPTY_REASON_NO_MATCH":         2,
+		"SEARCH_EMPTY_REASON_BELOW_MIN_SCORE":  3,
+	}
+)
+
+func (x SearchEmptyReason) Enum() *SearchEmptyReason {
+	p := new(SearchEmptyReason)
+	*p = x
+	return p
+}
+
+func (x SearchEmptyReason) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (SearchEmptyReason) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_tools_proto_enumTypes[3].Descriptor()
+}
+
+func (SearchEmptyReason) Type() protoreflect.EnumType {
+	return &file_proviso_v1_tools_proto_enumTypes[3]
+}
+
+func (x SearchEmptyReason) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use SearchEmptyReason.Descriptor instead.
+func (SearchEmptyReason) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{3}
+}
+
 // ExecuteIqlRequest is an IQL query.
 type ExecuteIqlRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -92,10 +275,16 @@ type ExecuteIqlRequest struct {
 	MinScore *float64 `protobuf:"fixed64,5,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	// Meaning of the comparison operators.
 	Comparison IqlComparison `protobuf:"varint,6,opt,name=comparison,proto3,enum=proviso.v1.IqlComparison" json:"comparison,omitempty"`
-	// Number of matches to return of each document at most, the best ones; 0 means 20. Limits: 0 to 1000.
-	MaxMatches int32 `protobuf:"varint,7,opt,name=max_matches,json=maxMatches,proto3" json:"max_matches,omitempty"`
-	// Whether results have the scores of each statement.
-	Explain       bool `protobuf:"varint,8,opt,name=explain,proto3" json:"explain,omitempty"`
+	// Number of matches to return of each document at most, the best ones; 0 means 20, more than 1000 means 1000.
+	// Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,7,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Empty for the first page. The next_page_token of an IqlDocumentResult gives the next matches of this document, in a
+	// response about it alone; that of an ExecuteIqlResponse gives the documents that were left out. It holds for the same
+	// matter, query, documents, model, min_score and comparison; with others it is INVALID_ARGUMENT.
+	// Limits: 0 to 512 characters.
+	PageToken string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Whether results say how their scores came about.
+	Explain       bool `protobuf:"varint,9,opt,name=explain,proto3" json:"explain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -172,11 +361,18 @@ func (x *ExecuteIqlRequest) GetComparison() IqlComparison {
 	return IqlComparison_IQL_COMPARISON_UNSPECIFIED
 }
 
-func (x *ExecuteIqlRequest) GetMaxMatches() int32 {
+func (x *ExecuteIqlRequest) GetPageSize() int32 {
 	if x != nil {
-		return x.MaxMatches
+		return x.PageSize
 	}
 	return 0
+}
+
+func (x *ExecuteIqlRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
 }
 
 func (x *ExecuteIqlRequest) GetExplain() bool {
@@ -241,6 +437,124 @@ func (x *IqlStatementScore) GetScore() float64 {
 	return 0
 }
 
+// IqlNode is a node of a query's tree, with everything below it.
+type IqlNode struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is.
+	Type IqlNodeType `protobuf:"varint,1,opt,name=type,proto3,enum=proviso.v1.IqlNodeType" json:"type,omitempty"`
+	// Start in the query, in Unicode code points.
+	Start int32 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
+	// End in the query, in Unicode code points, exclusive.
+	End int32 `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
+	// Its score on a chunk, 0 to 1; only in the results of queries with explain.
+	Score *float64 `protobuf:"fixed64,4,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	// Its operands, from left to right; none of a STATEMENT or a TEMPLATE.
+	Operands []*IqlNode `protobuf:"bytes,5,rep,name=operands,proto3" json:"operands,omitempty"`
+	// What stands between the operands of a COMPARISON, one fewer than these.
+	Comparators []IqlComparator `protobuf:"varint,6,rep,packed,name=comparators,proto3,enum=proviso.v1.IqlComparator" json:"comparators,omitempty"`
+	// What is scored for a STATEMENT or a TEMPLATE, the template expanded.
+	Statement string `protobuf:"bytes,7,opt,name=statement,proto3" json:"statement,omitempty"`
+	// The template's name; only of a TEMPLATE.
+	Template string `protobuf:"bytes,8,opt,name=template,proto3" json:"template,omitempty"`
+	// The arguments of the call, in the order of the template's; only of a TEMPLATE.
+	Arguments     []string `protobuf:"bytes,9,rep,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IqlNode) Reset() {
+	*x = IqlNode{}
+	mi := &file_proviso_v1_tools_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IqlNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IqlNode) ProtoMessage() {}
+
+func (x *IqlNode) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_tools_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IqlNode.ProtoReflect.Descriptor instead.
+func (*IqlNode) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *IqlNode) GetType() IqlNodeType {
+	if x != nil {
+		return x.Type
+	}
+	return IqlNodeType_IQL_NODE_TYPE_UNSPECIFIED
+}
+
+func (x *IqlNode) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *IqlNode) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *IqlNode) GetScore() float64 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
+func (x *IqlNode) GetOperands() []*IqlNode {
+	if x != nil {
+		return x.Operands
+	}
+	return nil
+}
+
+func (x *IqlNode) GetComparators() []IqlComparator {
+	if x != nil {
+		return x.Comparators
+	}
+	return nil
+}
+
+func (x *IqlNode) GetStatement() string {
+	if x != nil {
+		return x.Statement
+	}
+	return ""
+}
+
+func (x *IqlNode) GetTemplate() string {
+	if x != nil {
+		return x.Template
+	}
+	return ""
+}
+
+func (x *IqlNode) GetArguments() []string {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
 // IqlMatch is a chunk that matches a query.
 type IqlMatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -250,22 +564,19 @@ type IqlMatch struct {
 	StartIndex int32 `protobuf:"varint,2,opt,name=start_index,json=startIndex,proto3" json:"start_index,omitempty"`
 	// End in the document's text, in Unicode code points, exclusive.
 	EndIndex int32 `protobuf:"varint,3,opt,name=end_index,json=endIndex,proto3" json:"end_index,omitempty"`
-	// Confidence, 0 to 1.
+	// The query's score on the chunk, 0 to 1.
 	Score float64 `protobuf:"fixed64,4,opt,name=score,proto3" json:"score,omitempty"`
 	// Where the chunk is: page, heading, permalink.
 	Citation *SearchCitation `protobuf:"bytes,5,opt,name=citation,proto3" json:"citation,omitempty"`
-	// Scores of the statements on this chunk; only with explain.
-	StatementScores []*IqlStatementScore `protobuf:"bytes,6,rep,name=statement_scores,json=statementScores,proto3" json:"statement_scores,omitempty"`
-	// The score at each node of the query's tree on this chunk, in pre-order: a node comes before its operands, and these
-	// from left to right, as in ParseIqlResponse.tree_json. Only with explain.
-	NodeScores    []float64 `protobuf:"fixed64,7,rep,packed,name=node_scores,json=nodeScores,proto3" json:"node_scores,omitempty"`
+	// How the score came about: the query's tree with the score of each node on this chunk. Only with explain.
+	Explanation   *IqlNode `protobuf:"bytes,6,opt,name=explanation,proto3" json:"explanation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *IqlMatch) Reset() {
 	*x = IqlMatch{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[2]
+	mi := &file_proviso_v1_tools_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -277,7 +588,7 @@ func (x *IqlMatch) String() string {
 func (*IqlMatch) ProtoMessage() {}
 
 func (x *IqlMatch) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[2]
+	mi := &file_proviso_v1_tools_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -290,7 +601,7 @@ func (x *IqlMatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IqlMatch.ProtoReflect.Descriptor instead.
 func (*IqlMatch) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{2}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *IqlMatch) GetText() string {
@@ -328,16 +639,9 @@ func (x *IqlMatch) GetCitation() *SearchCitation {
 	return nil
 }
 
-func (x *IqlMatch) GetStatementScores() []*IqlStatementScore {
+func (x *IqlMatch) GetExplanation() *IqlNode {
 	if x != nil {
-		return x.StatementScores
-	}
-	return nil
-}
-
-func (x *IqlMatch) GetNodeScores() []float64 {
-	if x != nil {
-		return x.NodeScores
+		return x.Explanation
 	}
 	return nil
 }
@@ -351,9 +655,9 @@ type IqlDocumentResult struct {
 	Filename string `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
 	// The document's score, 0 to 1: the maximum over its chunks.
 	Score float64 `protobuf:"fixed64,3,opt,name=score,proto3" json:"score,omitempty"`
-	// The matches, by position. If there are more than max_matches, those with the highest scores.
+	// Matches, by position: on the first page those with the highest scores, on each later page the best of the others.
 	Matches []*IqlMatch `protobuf:"bytes,4,rep,name=matches,proto3" json:"matches,omitempty"`
-	// Number of matches, also when the list is cut.
+	// Number of matches on all pages.
 	MatchCount int32 `protobuf:"varint,5,opt,name=match_count,json=matchCount,proto3" json:"match_count,omitempty"`
 	// Why this document was not analysed; empty when it was.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
@@ -361,16 +665,19 @@ type IqlDocumentResult struct {
 	Truncated bool `protobuf:"varint,7,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// The highest score of each statement in the document; only with explain.
 	StatementScores []*IqlStatementScore `protobuf:"bytes,8,rep,name=statement_scores,json=statementScores,proto3" json:"statement_scores,omitempty"`
-	// The score at each node of the query's tree on the chunk with the highest score, ordered as in IqlMatch; only with
-	// explain.
-	NodeScores    []float64 `protobuf:"fixed64,9,rep,packed,name=node_scores,json=nodeScores,proto3" json:"node_scores,omitempty"`
+	// The query's tree with the score of each node on the chunk with the highest score; only with explain.
+	Explanation *IqlNode `protobuf:"bytes,9,opt,name=explanation,proto3" json:"explanation,omitempty"`
+	// Why this document was not analysed, for programs.
+	FailureCause FailureCause `protobuf:"varint,10,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
+	// The page_token for the next matches of this document; empty when there are none.
+	NextPageToken string `protobuf:"bytes,11,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *IqlDocumentResult) Reset() {
 	*x = IqlDocumentResult{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[3]
+	mi := &file_proviso_v1_tools_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +689,7 @@ func (x *IqlDocumentResult) String() string {
 func (*IqlDocumentResult) ProtoMessage() {}
 
 func (x *IqlDocumentResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[3]
+	mi := &file_proviso_v1_tools_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +702,7 @@ func (x *IqlDocumentResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IqlDocumentResult.ProtoReflect.Descriptor instead.
 func (*IqlDocumentResult) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{3}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *IqlDocumentResult) GetDocumentId() string {
@@ -454,11 +761,25 @@ func (x *IqlDocumentResult) GetStatementScores() []*IqlStatementScore {
 	return nil
 }
 
-func (x *IqlDocumentResult) GetNodeScores() []float64 {
+func (x *IqlDocumentResult) GetExplanation() *IqlNode {
 	if x != nil {
-		return x.NodeScores
+		return x.Explanation
 	}
 	return nil
+}
+
+func (x *IqlDocumentResult) GetFailureCause() FailureCause {
+	if x != nil {
+		return x.FailureCause
+	}
+	return FailureCause_FAILURE_CAUSE_UNSPECIFIED
+}
+
+func (x *IqlDocumentResult) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // ExecuteIqlResponse is a query's result on a matter.
@@ -468,7 +789,7 @@ type ExecuteIqlResponse struct {
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
 	// Results by document, in the order of the request or of upload.
 	DocumentResults []*IqlDocumentResult `protobuf:"bytes,2,rep,name=document_results,json=documentResults,proto3" json:"document_results,omitempty"`
-	// Number of matches in all documents.
+	// Number of matches in all documents; with the token of one document, in this one.
 	TotalMatches int32 `protobuf:"varint,3,opt,name=total_matches,json=totalMatches,proto3" json:"total_matches,omitempty"`
 	// Mean score of all matches; 0 when there is none.
 	AverageScore float64 `protobuf:"fixed64,4,opt,name=average_score,json=averageScore,proto3" json:"average_score,omitempty"`
@@ -476,17 +797,19 @@ type ExecuteIqlResponse struct {
 	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
 	// Warnings for the caller, for example that a model of another name was used.
 	Warnings []string `protobuf:"bytes,6,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Number of documents asked about, also when the list is cut.
+	// Number of documents asked about, on all pages; with the token of one document, 1.
 	DocumentCount int32 `protobuf:"varint,7,opt,name=document_count,json=documentCount,proto3" json:"document_count,omitempty"`
 	// Whether documents, or matches of any document, were left out.
-	Truncated     bool `protobuf:"varint,8,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Truncated bool `protobuf:"varint,8,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// The page_token for the documents that were left out to keep the answer small; empty when there are none.
+	NextPageToken string `protobuf:"bytes,9,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExecuteIqlResponse) Reset() {
 	*x = ExecuteIqlResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[4]
+	mi := &file_proviso_v1_tools_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +821,7 @@ func (x *ExecuteIqlResponse) String() string {
 func (*ExecuteIqlResponse) ProtoMessage() {}
 
 func (x *ExecuteIqlResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[4]
+	mi := &file_proviso_v1_tools_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +834,7 @@ func (x *ExecuteIqlResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteIqlResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteIqlResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{4}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ExecuteIqlResponse) GetQuery() string {
@@ -570,6 +893,13 @@ func (x *ExecuteIqlResponse) GetTruncated() bool {
 	return false
 }
 
+func (x *ExecuteIqlResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // StreamIqlRequest is an IQL query.
 type StreamIqlRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -581,7 +911,7 @@ type StreamIqlRequest struct {
 
 func (x *StreamIqlRequest) Reset() {
 	*x = StreamIqlRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[5]
+	mi := &file_proviso_v1_tools_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -593,7 +923,7 @@ func (x *StreamIqlRequest) String() string {
 func (*StreamIqlRequest) ProtoMessage() {}
 
 func (x *StreamIqlRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[5]
+	mi := &file_proviso_v1_tools_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -606,7 +936,7 @@ func (x *StreamIqlRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamIqlRequest.ProtoReflect.Descriptor instead.
 func (*StreamIqlRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{5}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *StreamIqlRequest) GetQuery() *ExecuteIqlRequest {
@@ -636,7 +966,7 @@ type StreamIqlResponse struct {
 
 func (x *StreamIqlResponse) Reset() {
 	*x = StreamIqlResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[6]
+	mi := &file_proviso_v1_tools_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +978,7 @@ func (x *StreamIqlResponse) String() string {
 func (*StreamIqlResponse) ProtoMessage() {}
 
 func (x *StreamIqlResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[6]
+	mi := &file_proviso_v1_tools_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +991,7 @@ func (x *StreamIqlResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamIqlResponse.ProtoReflect.Descriptor instead.
 func (*StreamIqlResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{6}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StreamIqlResponse) GetResult() isStreamIqlResponse_Result {
@@ -738,7 +1068,7 @@ type IqlTotals struct {
 
 func (x *IqlTotals) Reset() {
 	*x = IqlTotals{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[7]
+	mi := &file_proviso_v1_tools_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +1080,7 @@ func (x *IqlTotals) String() string {
 func (*IqlTotals) ProtoMessage() {}
 
 func (x *IqlTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[7]
+	mi := &file_proviso_v1_tools_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +1093,7 @@ func (x *IqlTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IqlTotals.ProtoReflect.Descriptor instead.
 func (*IqlTotals) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{7}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *IqlTotals) GetDocumentsDone() int32 {
@@ -796,14 +1126,18 @@ func (x *IqlTotals) GetAverageScore() float64 {
 
 // ListIqlTemplatesRequest asks for the templates of IQL.
 type ListIqlTemplatesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of templates to return at most; 0 means 100, more than 1000 means 1000. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListIqlTemplatesRequest) Reset() {
 	*x = ListIqlTemplatesRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[8]
+	mi := &file_proviso_v1_tools_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -815,7 +1149,7 @@ func (x *ListIqlTemplatesRequest) String() string {
 func (*ListIqlTemplatesRequest) ProtoMessage() {}
 
 func (x *ListIqlTemplatesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[8]
+	mi := &file_proviso_v1_tools_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -828,7 +1162,21 @@ func (x *ListIqlTemplatesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIqlTemplatesRequest.ProtoReflect.Descriptor instead.
 func (*ListIqlTemplatesRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{8}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListIqlTemplatesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListIqlTemplatesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
 }
 
 // IqlTemplate is a statement with a name, called as {IS name "ARGUMENT"}.
@@ -848,7 +1196,7 @@ type IqlTemplate struct {
 
 func (x *IqlTemplate) Reset() {
 	*x = IqlTemplate{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[9]
+	mi := &file_proviso_v1_tools_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +1208,7 @@ func (x *IqlTemplate) String() string {
 func (*IqlTemplate) ProtoMessage() {}
 
 func (x *IqlTemplate) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[9]
+	mi := &file_proviso_v1_tools_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +1221,7 @@ func (x *IqlTemplate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IqlTemplate.ProtoReflect.Descriptor instead.
 func (*IqlTemplate) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{9}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *IqlTemplate) GetName() string {
@@ -907,15 +1255,19 @@ func (x *IqlTemplate) GetMeaning() string {
 // ListIqlTemplatesResponse lists the templates of IQL.
 type ListIqlTemplatesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The templates.
-	Templates     []*IqlTemplate `protobuf:"bytes,1,rep,name=templates,proto3" json:"templates,omitempty"`
+	// The templates: the language's own, then those that the service adds.
+	Templates []*IqlTemplate `protobuf:"bytes,1,rep,name=templates,proto3" json:"templates,omitempty"`
+	// Token of the next page; empty at the end.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of templates on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListIqlTemplatesResponse) Reset() {
 	*x = ListIqlTemplatesResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[10]
+	mi := &file_proviso_v1_tools_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -927,7 +1279,7 @@ func (x *ListIqlTemplatesResponse) String() string {
 func (*ListIqlTemplatesResponse) ProtoMessage() {}
 
 func (x *ListIqlTemplatesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[10]
+	mi := &file_proviso_v1_tools_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -940,7 +1292,7 @@ func (x *ListIqlTemplatesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListIqlTemplatesResponse.ProtoReflect.Descriptor instead.
 func (*ListIqlTemplatesResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{10}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListIqlTemplatesResponse) GetTemplates() []*IqlTemplate {
@@ -948,6 +1300,20 @@ func (x *ListIqlTemplatesResponse) GetTemplates() []*IqlTemplate {
 		return x.Templates
 	}
 	return nil
+}
+
+func (x *ListIqlTemplatesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListIqlTemplatesResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
 }
 
 // ParseIqlRequest is an IQL query.
@@ -963,7 +1329,7 @@ type ParseIqlRequest struct {
 
 func (x *ParseIqlRequest) Reset() {
 	*x = ParseIqlRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[11]
+	mi := &file_proviso_v1_tools_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -975,7 +1341,7 @@ func (x *ParseIqlRequest) String() string {
 func (*ParseIqlRequest) ProtoMessage() {}
 
 func (x *ParseIqlRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[11]
+	mi := &file_proviso_v1_tools_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -988,7 +1354,7 @@ func (x *ParseIqlRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParseIqlRequest.ProtoReflect.Descriptor instead.
 func (*ParseIqlRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{11}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ParseIqlRequest) GetQuery() string {
@@ -1016,8 +1382,8 @@ type IqlError struct {
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// How to correct it, in sentences for people.
 	Suggestions []string `protobuf:"bytes,4,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
-	// Changes of the query, each of which carries out a suggestion. A suggestion has several where there is a choice, and
-	// none where a person has to find the words.
+	// Changes of the query as it was sent, each of which carries out a suggestion. Suggestions are alternatives, and so
+	// are the edits of one suggestion. It has none where a person has to find the words.
 	Edits         []*IqlEdit `protobuf:"bytes,5,rep,name=edits,proto3" json:"edits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1025,7 +1391,7 @@ type IqlError struct {
 
 func (x *IqlError) Reset() {
 	*x = IqlError{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[12]
+	mi := &file_proviso_v1_tools_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1037,7 +1403,7 @@ func (x *IqlError) String() string {
 func (*IqlError) ProtoMessage() {}
 
 func (x *IqlError) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[12]
+	mi := &file_proviso_v1_tools_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1050,7 +1416,7 @@ func (x *IqlError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IqlError.ProtoReflect.Descriptor instead.
 func (*IqlError) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{12}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *IqlError) GetStart() int32 {
@@ -1088,6 +1454,61 @@ func (x *IqlError) GetEdits() []*IqlEdit {
 	return nil
 }
 
+// IqlFaults is a detail of the error INVALID_IQL.
+type IqlFaults struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The faults, in the order of the text.
+	Errors []*IqlError `protobuf:"bytes,1,rep,name=errors,proto3" json:"errors,omitempty"`
+	// Whether some were left out, because details are limited in size; ParseIql has all of them.
+	Truncated     bool `protobuf:"varint,2,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *IqlFaults) Reset() {
+	*x = IqlFaults{}
+	mi := &file_proviso_v1_tools_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *IqlFaults) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*IqlFaults) ProtoMessage() {}
+
+func (x *IqlFaults) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_tools_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use IqlFaults.ProtoReflect.Descriptor instead.
+func (*IqlFaults) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *IqlFaults) GetErrors() []*IqlError {
+	if x != nil {
+		return x.Errors
+	}
+	return nil
+}
+
+func (x *IqlFaults) GetTruncated() bool {
+	if x != nil {
+		return x.Truncated
+	}
+	return false
+}
+
 // IqlEdit is a change of a query.
 type IqlEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1107,7 +1528,7 @@ type IqlEdit struct {
 
 func (x *IqlEdit) Reset() {
 	*x = IqlEdit{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[13]
+	mi := &file_proviso_v1_tools_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1540,7 @@ func (x *IqlEdit) String() string {
 func (*IqlEdit) ProtoMessage() {}
 
 func (x *IqlEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[13]
+	mi := &file_proviso_v1_tools_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1553,7 @@ func (x *IqlEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IqlEdit.ProtoReflect.Descriptor instead.
 func (*IqlEdit) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{13}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *IqlEdit) GetSuggestion() int32 {
@@ -1173,8 +1594,8 @@ func (x *IqlEdit) GetText() string {
 // ParseIqlResponse is a query's syntax tree, or its errors.
 type ParseIqlResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The tree, as JSON.
-	TreeJson string `protobuf:"bytes,1,opt,name=tree_json,json=treeJson,proto3" json:"tree_json,omitempty"`
+	// The tree, without scores; not set when the query has errors.
+	Tree *IqlNode `protobuf:"bytes,1,opt,name=tree,proto3" json:"tree,omitempty"`
 	// The query in canonical form.
 	Canonical string `protobuf:"bytes,2,opt,name=canonical,proto3" json:"canonical,omitempty"`
 	// The statements after template expansion.
@@ -1190,7 +1611,7 @@ type ParseIqlResponse struct {
 
 func (x *ParseIqlResponse) Reset() {
 	*x = ParseIqlResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[14]
+	mi := &file_proviso_v1_tools_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1623,7 @@ func (x *ParseIqlResponse) String() string {
 func (*ParseIqlResponse) ProtoMessage() {}
 
 func (x *ParseIqlResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[14]
+	mi := &file_proviso_v1_tools_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,14 +1636,14 @@ func (x *ParseIqlResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ParseIqlResponse.ProtoReflect.Descriptor instead.
 func (*ParseIqlResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{14}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{16}
 }
 
-func (x *ParseIqlResponse) GetTreeJson() string {
+func (x *ParseIqlResponse) GetTree() *IqlNode {
 	if x != nil {
-		return x.TreeJson
+		return x.Tree
 	}
-	return ""
+	return nil
 }
 
 func (x *ParseIqlResponse) GetCanonical() string {
@@ -1276,7 +1697,7 @@ type SearchCitation struct {
 
 func (x *SearchCitation) Reset() {
 	*x = SearchCitation{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[15]
+	mi := &file_proviso_v1_tools_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1288,7 +1709,7 @@ func (x *SearchCitation) String() string {
 func (*SearchCitation) ProtoMessage() {}
 
 func (x *SearchCitation) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[15]
+	mi := &file_proviso_v1_tools_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1301,7 +1722,7 @@ func (x *SearchCitation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchCitation.ProtoReflect.Descriptor instead.
 func (*SearchCitation) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{15}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SearchCitation) GetPage() int32 {
@@ -1361,24 +1782,27 @@ type SearchRequest struct {
 	// What to look for, in natural language. Every result contains the exact words of a phrase in double quotes. Passages
 	// of a clause that the query refers to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Number of results to return at most; 0 means 5. Limits: 0 to 20.
-	MaxResults int32 `protobuf:"varint,3,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
-	// Lowest similarity, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant words, a phrase
-	// in quotes or the clause that the query asks for. Limits: 0 to 1.
-	Threshold *float64 `protobuf:"fixed64,4,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
+	// Number of results to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
+	// words, a phrase in quotes or the clause that the query asks for. Limits: 0 to 1.
+	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	// Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
 	SemanticWeight *float64 `protobuf:"fixed64,5,opt,name=semantic_weight,json=semanticWeight,proto3,oneof" json:"semantic_weight,omitempty"`
 	// Whether each result has the passages before and after it.
 	IncludeContext bool `protobuf:"varint,6,opt,name=include_context,json=includeContext,proto3" json:"include_context,omitempty"`
 	// Documents to search; all of the matter when empty. Limits: 0 to 1000 items.
-	DocumentIds   []string `protobuf:"bytes,7,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
+	DocumentIds []string `protobuf:"bytes,7,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
+	// next_page_token of the page before; empty for the first. It holds for the same search, and until documents of
+	// the matter become READY or FAILED or are deleted; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+	PageToken     string `protobuf:"bytes,8,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchRequest) Reset() {
 	*x = SearchRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[16]
+	mi := &file_proviso_v1_tools_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1390,7 +1814,7 @@ func (x *SearchRequest) String() string {
 func (*SearchRequest) ProtoMessage() {}
 
 func (x *SearchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[16]
+	mi := &file_proviso_v1_tools_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1403,7 +1827,7 @@ func (x *SearchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchRequest.ProtoReflect.Descriptor instead.
 func (*SearchRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{16}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SearchRequest) GetMatterId() string {
@@ -1420,16 +1844,16 @@ func (x *SearchRequest) GetQuery() string {
 	return ""
 }
 
-func (x *SearchRequest) GetMaxResults() int32 {
+func (x *SearchRequest) GetPageSize() int32 {
 	if x != nil {
-		return x.MaxResults
+		return x.PageSize
 	}
 	return 0
 }
 
-func (x *SearchRequest) GetThreshold() float64 {
-	if x != nil && x.Threshold != nil {
-		return *x.Threshold
+func (x *SearchRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
 	}
 	return 0
 }
@@ -1455,6 +1879,13 @@ func (x *SearchRequest) GetDocumentIds() []string {
 	return nil
 }
 
+func (x *SearchRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 // SearchResult is a passage.
 type SearchResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1467,7 +1898,7 @@ type SearchResult struct {
 	// The passage, exactly as in the document's text.
 	ChunkText string `protobuf:"bytes,4,opt,name=chunk_text,json=chunkText,proto3" json:"chunk_text,omitempty"`
 	// Similarity of meaning to the query, 0 to 1.
-	Similarity float64 `protobuf:"fixed64,5,opt,name=similarity,proto3" json:"similarity,omitempty"`
+	SemanticScore float64 `protobuf:"fixed64,5,opt,name=semantic_score,json=semanticScore,proto3" json:"semantic_score,omitempty"`
 	// The reranker's score, 0 to 1; absent when none is configured.
 	RerankScore *float64 `protobuf:"fixed64,6,opt,name=rerank_score,json=rerankScore,proto3,oneof" json:"rerank_score,omitempty"`
 	// Where the passage is.
@@ -1488,7 +1919,7 @@ type SearchResult struct {
 
 func (x *SearchResult) Reset() {
 	*x = SearchResult{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[17]
+	mi := &file_proviso_v1_tools_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1500,7 +1931,7 @@ func (x *SearchResult) String() string {
 func (*SearchResult) ProtoMessage() {}
 
 func (x *SearchResult) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[17]
+	mi := &file_proviso_v1_tools_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1513,7 +1944,7 @@ func (x *SearchResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResult.ProtoReflect.Descriptor instead.
 func (*SearchResult) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{17}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SearchResult) GetDocumentId() string {
@@ -1544,9 +1975,9 @@ func (x *SearchResult) GetChunkText() string {
 	return ""
 }
 
-func (x *SearchResult) GetSimilarity() float64 {
+func (x *SearchResult) GetSemanticScore() float64 {
 	if x != nil {
-		return x.Similarity
+		return x.SemanticScore
 	}
 	return 0
 }
@@ -1615,7 +2046,7 @@ type SearchSnippet struct {
 
 func (x *SearchSnippet) Reset() {
 	*x = SearchSnippet{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[18]
+	mi := &file_proviso_v1_tools_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1627,7 +2058,7 @@ func (x *SearchSnippet) String() string {
 func (*SearchSnippet) ProtoMessage() {}
 
 func (x *SearchSnippet) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[18]
+	mi := &file_proviso_v1_tools_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1640,7 +2071,7 @@ func (x *SearchSnippet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchSnippet.ProtoReflect.Descriptor instead.
 func (*SearchSnippet) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{18}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SearchSnippet) GetText() string {
@@ -1677,7 +2108,7 @@ type SnippetHighlight struct {
 
 func (x *SnippetHighlight) Reset() {
 	*x = SnippetHighlight{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[19]
+	mi := &file_proviso_v1_tools_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1689,7 +2120,7 @@ func (x *SnippetHighlight) String() string {
 func (*SnippetHighlight) ProtoMessage() {}
 
 func (x *SnippetHighlight) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[19]
+	mi := &file_proviso_v1_tools_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1702,7 +2133,7 @@ func (x *SnippetHighlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnippetHighlight.ProtoReflect.Descriptor instead.
 func (*SnippetHighlight) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{19}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SnippetHighlight) GetStart() int32 {
@@ -1724,8 +2155,8 @@ type SearchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The passages, best first.
 	Results []*SearchResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	// Number of passages found.
-	TotalFound int32 `protobuf:"varint,2,opt,name=total_found,json=totalFound,proto3" json:"total_found,omitempty"`
+	// Number of passages found, on all pages.
+	TotalSize int32 `protobuf:"varint,2,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	// The query.
 	Query string `protobuf:"bytes,3,opt,name=query,proto3" json:"query,omitempty"`
 	// The matter.
@@ -1741,13 +2172,28 @@ type SearchResponse struct {
 	// Documents that hold the query's words, those with the most such passages first: the exact answer to "which
 	// documents mention ...".
 	DocumentsMatching []*DocumentHits `protobuf:"bytes,9,rep,name=documents_matching,json=documentsMatching,proto3" json:"documents_matching,omitempty"`
+	// Documents that were not searched, and why: those that are still processing or have failed, and those asked for that
+	// the matter does not have. At most 100.
+	DocumentErrors []*DocumentError `protobuf:"bytes,10,rep,name=document_errors,json=documentErrors,proto3" json:"document_errors,omitempty"`
+	// Number of documents that were not searched, also when the list is cut.
+	DocumentsNotSearched int32 `protobuf:"varint,11,opt,name=documents_not_searched,json=documentsNotSearched,proto3" json:"documents_not_searched,omitempty"`
+	// Token of the next page; empty at the end.
+	NextPageToken string `protobuf:"bytes,12,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Whether total_size counts every passage that fits. A search looks at the 100 passages nearest by meaning, the 100
+	// best by words and 300 of the clauses that the query names; where it left out passages that may fit, this is false.
+	TotalSizeExact bool `protobuf:"varint,13,opt,name=total_size_exact,json=totalSizeExact,proto3" json:"total_size_exact,omitempty"`
+	// Why there are no results; not set where there are any.
+	EmptyReason SearchEmptyReason `protobuf:"varint,14,opt,name=empty_reason,json=emptyReason,proto3,enum=proviso.v1.SearchEmptyReason" json:"empty_reason,omitempty"`
+	// The highest semantic_score of any passage that the search looked at, also of those below min_score; 0 when there was
+	// none.
+	BestSemanticScore float64 `protobuf:"fixed64,15,opt,name=best_semantic_score,json=bestSemanticScore,proto3" json:"best_semantic_score,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
 
 func (x *SearchResponse) Reset() {
 	*x = SearchResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[20]
+	mi := &file_proviso_v1_tools_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1759,7 +2205,7 @@ func (x *SearchResponse) String() string {
 func (*SearchResponse) ProtoMessage() {}
 
 func (x *SearchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[20]
+	mi := &file_proviso_v1_tools_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1772,7 +2218,7 @@ func (x *SearchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchResponse.ProtoReflect.Descriptor instead.
 func (*SearchResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{20}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SearchResponse) GetResults() []*SearchResult {
@@ -1782,9 +2228,9 @@ func (x *SearchResponse) GetResults() []*SearchResult {
 	return nil
 }
 
-func (x *SearchResponse) GetTotalFound() int32 {
+func (x *SearchResponse) GetTotalSize() int32 {
 	if x != nil {
-		return x.TotalFound
+		return x.TotalSize
 	}
 	return 0
 }
@@ -1838,6 +2284,48 @@ func (x *SearchResponse) GetDocumentsMatching() []*DocumentHits {
 	return nil
 }
 
+func (x *SearchResponse) GetDocumentErrors() []*DocumentError {
+	if x != nil {
+		return x.DocumentErrors
+	}
+	return nil
+}
+
+func (x *SearchResponse) GetDocumentsNotSearched() int32 {
+	if x != nil {
+		return x.DocumentsNotSearched
+	}
+	return 0
+}
+
+func (x *SearchResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *SearchResponse) GetTotalSizeExact() bool {
+	if x != nil {
+		return x.TotalSizeExact
+	}
+	return false
+}
+
+func (x *SearchResponse) GetEmptyReason() SearchEmptyReason {
+	if x != nil {
+		return x.EmptyReason
+	}
+	return SearchEmptyReason_SEARCH_EMPTY_REASON_UNSPECIFIED
+}
+
+func (x *SearchResponse) GetBestSemanticScore() float64 {
+	if x != nil {
+		return x.BestSemanticScore
+	}
+	return 0
+}
+
 // DocumentHits counts the passages of a document that hold a query's words.
 type DocumentHits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1853,7 +2341,7 @@ type DocumentHits struct {
 
 func (x *DocumentHits) Reset() {
 	*x = DocumentHits{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[21]
+	mi := &file_proviso_v1_tools_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1865,7 +2353,7 @@ func (x *DocumentHits) String() string {
 func (*DocumentHits) ProtoMessage() {}
 
 func (x *DocumentHits) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[21]
+	mi := &file_proviso_v1_tools_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1878,7 +2366,7 @@ func (x *DocumentHits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentHits.ProtoReflect.Descriptor instead.
 func (*DocumentHits) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{21}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DocumentHits) GetDocumentId() string {
@@ -1910,14 +2398,16 @@ type DocumentError struct {
 	// Its file name; empty when the matter has no such document.
 	Filename string `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
 	// Why it was left out.
-	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// Why it was left out, for programs.
+	FailureCause  FailureCause `protobuf:"varint,4,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DocumentError) Reset() {
 	*x = DocumentError{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[22]
+	mi := &file_proviso_v1_tools_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1929,7 +2419,7 @@ func (x *DocumentError) String() string {
 func (*DocumentError) ProtoMessage() {}
 
 func (x *DocumentError) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[22]
+	mi := &file_proviso_v1_tools_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1942,7 +2432,7 @@ func (x *DocumentError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentError.ProtoReflect.Descriptor instead.
 func (*DocumentError) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{22}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DocumentError) GetDocumentId() string {
@@ -1966,6 +2456,13 @@ func (x *DocumentError) GetError() string {
 	return ""
 }
 
+func (x *DocumentError) GetFailureCause() FailureCause {
+	if x != nil {
+		return x.FailureCause
+	}
+	return FailureCause_FAILURE_CAUSE_UNSPECIFIED
+}
+
 // ExtractRequest is a question to the documents.
 type ExtractRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1975,17 +2472,17 @@ type ExtractRequest struct {
 	Question string `protobuf:"bytes,2,opt,name=question,proto3" json:"question,omitempty"`
 	// Documents to read; all of the matter when empty. Limits: 0 to 1000 items.
 	DocumentIds []string `protobuf:"bytes,3,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
-	// Lowest confidence of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1.
-	MinConfidence *float64 `protobuf:"fixed64,4,opt,name=min_confidence,json=minConfidence,proto3,oneof" json:"min_confidence,omitempty"`
-	// Number of alternatives to return at most; 3 when absent. Limits: 0 to 20.
-	MaxAlternatives *int32 `protobuf:"varint,5,opt,name=max_alternatives,json=maxAlternatives,proto3,oneof" json:"max_alternatives,omitempty"`
+	// Lowest score of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1.
+	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
+	// Number of alternatives to return at most; 0 means 3, more than 20 means 20. Limits: 0 to 1000000.
+	MaxAlternatives int32 `protobuf:"varint,5,opt,name=max_alternatives,json=maxAlternatives,proto3" json:"max_alternatives,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ExtractRequest) Reset() {
 	*x = ExtractRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[23]
+	mi := &file_proviso_v1_tools_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1997,7 +2494,7 @@ func (x *ExtractRequest) String() string {
 func (*ExtractRequest) ProtoMessage() {}
 
 func (x *ExtractRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[23]
+	mi := &file_proviso_v1_tools_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2010,7 +2507,7 @@ func (x *ExtractRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractRequest.ProtoReflect.Descriptor instead.
 func (*ExtractRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{23}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ExtractRequest) GetMatterId() string {
@@ -2034,16 +2531,16 @@ func (x *ExtractRequest) GetDocumentIds() []string {
 	return nil
 }
 
-func (x *ExtractRequest) GetMinConfidence() float64 {
-	if x != nil && x.MinConfidence != nil {
-		return *x.MinConfidence
+func (x *ExtractRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
 	}
 	return 0
 }
 
 func (x *ExtractRequest) GetMaxAlternatives() int32 {
-	if x != nil && x.MaxAlternatives != nil {
-		return *x.MaxAlternatives
+	if x != nil {
+		return x.MaxAlternatives
 	}
 	return 0
 }
@@ -2059,8 +2556,8 @@ type ExtractCitation struct {
 	Filename string `protobuf:"bytes,3,opt,name=filename,proto3" json:"filename,omitempty"`
 	// The passage.
 	TextExcerpt string `protobuf:"bytes,4,opt,name=text_excerpt,json=textExcerpt,proto3" json:"text_excerpt,omitempty"`
-	// How relevant the passage is, 0 to 1.
-	RelevanceScore float64 `protobuf:"fixed64,5,opt,name=relevance_score,json=relevanceScore,proto3" json:"relevance_score,omitempty"`
+	// How near the passage is to the question, 0 to 1.
+	PassageScore float64 `protobuf:"fixed64,5,opt,name=passage_score,json=passageScore,proto3" json:"passage_score,omitempty"`
 	// Start of the answer in the document's text, in Unicode code points.
 	AnswerStart int32 `protobuf:"varint,6,opt,name=answer_start,json=answerStart,proto3" json:"answer_start,omitempty"`
 	// End of the answer, in Unicode code points, exclusive.
@@ -2073,7 +2570,7 @@ type ExtractCitation struct {
 
 func (x *ExtractCitation) Reset() {
 	*x = ExtractCitation{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[24]
+	mi := &file_proviso_v1_tools_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2085,7 +2582,7 @@ func (x *ExtractCitation) String() string {
 func (*ExtractCitation) ProtoMessage() {}
 
 func (x *ExtractCitation) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[24]
+	mi := &file_proviso_v1_tools_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2098,7 +2595,7 @@ func (x *ExtractCitation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractCitation.ProtoReflect.Descriptor instead.
 func (*ExtractCitation) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{24}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ExtractCitation) GetDocumentId() string {
@@ -2129,9 +2626,9 @@ func (x *ExtractCitation) GetTextExcerpt() string {
 	return ""
 }
 
-func (x *ExtractCitation) GetRelevanceScore() float64 {
+func (x *ExtractCitation) GetPassageScore() float64 {
 	if x != nil {
-		return x.RelevanceScore
+		return x.PassageScore
 	}
 	return 0
 }
@@ -2162,8 +2659,8 @@ type ExtractAlternative struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The answer, a span of the text.
 	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
-	// Confidence, 0 to 1.
-	Confidence float64 `protobuf:"fixed64,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// How sure the model is of it, 0 to 1.
+	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
 	// The passage that holds it.
 	Citation      *ExtractCitation `protobuf:"bytes,3,opt,name=citation,proto3" json:"citation,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2172,7 +2669,7 @@ type ExtractAlternative struct {
 
 func (x *ExtractAlternative) Reset() {
 	*x = ExtractAlternative{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[25]
+	mi := &file_proviso_v1_tools_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2681,7 @@ func (x *ExtractAlternative) String() string {
 func (*ExtractAlternative) ProtoMessage() {}
 
 func (x *ExtractAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[25]
+	mi := &file_proviso_v1_tools_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2694,7 @@ func (x *ExtractAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractAlternative.ProtoReflect.Descriptor instead.
 func (*ExtractAlternative) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{25}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExtractAlternative) GetAnswer() string {
@@ -2207,9 +2704,9 @@ func (x *ExtractAlternative) GetAnswer() string {
 	return ""
 }
 
-func (x *ExtractAlternative) GetConfidence() float64 {
+func (x *ExtractAlternative) GetScore() float64 {
 	if x != nil {
-		return x.Confidence
+		return x.Score
 	}
 	return 0
 }
@@ -2226,9 +2723,9 @@ type ExtractResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The answer, a span of the text, or "Not found in the documents".
 	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
-	// Confidence, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found.
-	Confidence float64 `protobuf:"fixed64,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
-	// The passages that hold it, the one with the highest confidence first.
+	// How sure the model is of it, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found.
+	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
+	// The passages that hold it, the surest first.
 	Citations []*ExtractCitation `protobuf:"bytes,3,rep,name=citations,proto3" json:"citations,omitempty"`
 	// The question.
 	Question string `protobuf:"bytes,4,opt,name=question,proto3" json:"question,omitempty"`
@@ -2248,7 +2745,7 @@ type ExtractResponse struct {
 
 func (x *ExtractResponse) Reset() {
 	*x = ExtractResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[26]
+	mi := &file_proviso_v1_tools_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2260,7 +2757,7 @@ func (x *ExtractResponse) String() string {
 func (*ExtractResponse) ProtoMessage() {}
 
 func (x *ExtractResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[26]
+	mi := &file_proviso_v1_tools_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2273,7 +2770,7 @@ func (x *ExtractResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractResponse.ProtoReflect.Descriptor instead.
 func (*ExtractResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{26}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExtractResponse) GetAnswer() string {
@@ -2283,9 +2780,9 @@ func (x *ExtractResponse) GetAnswer() string {
 	return ""
 }
 
-func (x *ExtractResponse) GetConfidence() float64 {
+func (x *ExtractResponse) GetScore() float64 {
 	if x != nil {
-		return x.Confidence
+		return x.Score
 	}
 	return 0
 }
@@ -2350,17 +2847,21 @@ type ClassifyRequest struct {
 	ClauseTypes []string `protobuf:"bytes,2,rep,name=clause_types,json=clauseTypes,proto3" json:"clause_types,omitempty"`
 	// Documents to read; all of the matter when empty. Limits: 0 to 1000 items.
 	DocumentIds []string `protobuf:"bytes,3,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
-	// A passage above this confidence is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1.
-	MinConfidence *float64 `protobuf:"fixed64,4,opt,name=min_confidence,json=minConfidence,proto3,oneof" json:"min_confidence,omitempty"`
-	// Number of clauses to return at most, the best of each type; 0 means 200. Limits: 0 to 1000.
-	MaxClauses    int32 `protobuf:"varint,5,opt,name=max_clauses,json=maxClauses,proto3" json:"max_clauses,omitempty"`
+	// A passage above this score is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1.
+	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
+	// Number of clauses to return at most, the best of each type; 0 means 200, more than 1000 means 1000.
+	// Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. It holds for the same request, and as long as the same
+	// documents are analysed; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+	PageToken     string `protobuf:"bytes,6,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClassifyRequest) Reset() {
 	*x = ClassifyRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[27]
+	mi := &file_proviso_v1_tools_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2873,7 @@ func (x *ClassifyRequest) String() string {
 func (*ClassifyRequest) ProtoMessage() {}
 
 func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[27]
+	mi := &file_proviso_v1_tools_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2886,7 @@ func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyRequest.ProtoReflect.Descriptor instead.
 func (*ClassifyRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{27}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ClassifyRequest) GetMatterId() string {
@@ -2409,18 +2910,25 @@ func (x *ClassifyRequest) GetDocumentIds() []string {
 	return nil
 }
 
-func (x *ClassifyRequest) GetMinConfidence() float64 {
-	if x != nil && x.MinConfidence != nil {
-		return *x.MinConfidence
+func (x *ClassifyRequest) GetMinScore() float64 {
+	if x != nil && x.MinScore != nil {
+		return *x.MinScore
 	}
 	return 0
 }
 
-func (x *ClassifyRequest) GetMaxClauses() int32 {
+func (x *ClassifyRequest) GetPageSize() int32 {
 	if x != nil {
-		return x.MaxClauses
+		return x.PageSize
 	}
 	return 0
+}
+
+func (x *ClassifyRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
 }
 
 // ClassifiedClause is a clause that was found.
@@ -2428,8 +2936,8 @@ type ClassifiedClause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its type, one of those asked for.
 	ClauseType string `protobuf:"bytes,1,opt,name=clause_type,json=clauseType,proto3" json:"clause_type,omitempty"`
-	// Confidence, 0 to 1.
-	Confidence float64 `protobuf:"fixed64,2,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// How surely the passage is of the type, 0 to 1.
+	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
 	// The clause.
 	TextExcerpt string `protobuf:"bytes,3,opt,name=text_excerpt,json=textExcerpt,proto3" json:"text_excerpt,omitempty"`
 	// UUID of the document.
@@ -2450,7 +2958,7 @@ type ClassifiedClause struct {
 
 func (x *ClassifiedClause) Reset() {
 	*x = ClassifiedClause{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[28]
+	mi := &file_proviso_v1_tools_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2462,7 +2970,7 @@ func (x *ClassifiedClause) String() string {
 func (*ClassifiedClause) ProtoMessage() {}
 
 func (x *ClassifiedClause) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[28]
+	mi := &file_proviso_v1_tools_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2475,7 +2983,7 @@ func (x *ClassifiedClause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifiedClause.ProtoReflect.Descriptor instead.
 func (*ClassifiedClause) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{28}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClassifiedClause) GetClauseType() string {
@@ -2485,9 +2993,9 @@ func (x *ClassifiedClause) GetClauseType() string {
 	return ""
 }
 
-func (x *ClassifiedClause) GetConfidence() float64 {
+func (x *ClassifiedClause) GetScore() float64 {
 	if x != nil {
-		return x.Confidence
+		return x.Score
 	}
 	return 0
 }
@@ -2544,27 +3052,30 @@ func (x *ClassifiedClause) GetCitation() *SearchCitation {
 // ClassifyResponse is the clauses found.
 type ClassifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The clauses, by document and position; a clause of several types is listed once for each.
+	// Clauses, by document and position: on the first page the best of each type, on each later page the best of the
+	// others. A clause of several types is listed once for each.
 	Clauses []*ClassifiedClause `protobuf:"bytes,1,rep,name=clauses,proto3" json:"clauses,omitempty"`
-	// Number of clauses found, also when the list is cut.
-	TotalFound int32 `protobuf:"varint,2,opt,name=total_found,json=totalFound,proto3" json:"total_found,omitempty"`
+	// Number of clauses found, on all pages.
+	TotalSize int32 `protobuf:"varint,2,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	// The types that were searched for.
 	ClauseTypesSearched []string `protobuf:"bytes,3,rep,name=clause_types_searched,json=clauseTypesSearched,proto3" json:"clause_types_searched,omitempty"`
-	// Whether the list is cut.
+	// Whether clauses or errors were left out.
 	Truncated bool `protobuf:"varint,4,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// Documents that were not analysed, or only in part.
 	DocumentErrors []*DocumentError `protobuf:"bytes,5,rep,name=document_errors,json=documentErrors,proto3" json:"document_errors,omitempty"`
 	// The model that was used.
 	Model string `protobuf:"bytes,6,opt,name=model,proto3" json:"model,omitempty"`
 	// Number of clauses found of each type, in the order of `clause_types_searched`.
-	Counts        []*ClauseTypeCount `protobuf:"bytes,7,rep,name=counts,proto3" json:"counts,omitempty"`
+	Counts []*ClauseTypeCount `protobuf:"bytes,7,rep,name=counts,proto3" json:"counts,omitempty"`
+	// Token of the next page; empty at the end.
+	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClassifyResponse) Reset() {
 	*x = ClassifyResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[29]
+	mi := &file_proviso_v1_tools_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +3087,7 @@ func (x *ClassifyResponse) String() string {
 func (*ClassifyResponse) ProtoMessage() {}
 
 func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[29]
+	mi := &file_proviso_v1_tools_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +3100,7 @@ func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyResponse.ProtoReflect.Descriptor instead.
 func (*ClassifyResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{29}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ClassifyResponse) GetClauses() []*ClassifiedClause {
@@ -2599,9 +3110,9 @@ func (x *ClassifyResponse) GetClauses() []*ClassifiedClause {
 	return nil
 }
 
-func (x *ClassifyResponse) GetTotalFound() int32 {
+func (x *ClassifyResponse) GetTotalSize() int32 {
 	if x != nil {
-		return x.TotalFound
+		return x.TotalSize
 	}
 	return 0
 }
@@ -2641,6 +3152,13 @@ func (x *ClassifyResponse) GetCounts() []*ClauseTypeCount {
 	return nil
 }
 
+func (x *ClassifyResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // ClauseTypeCount counts the clauses of a type.
 type ClauseTypeCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2656,7 +3174,7 @@ type ClauseTypeCount struct {
 
 func (x *ClauseTypeCount) Reset() {
 	*x = ClauseTypeCount{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[30]
+	mi := &file_proviso_v1_tools_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2668,7 +3186,7 @@ func (x *ClauseTypeCount) String() string {
 func (*ClauseTypeCount) ProtoMessage() {}
 
 func (x *ClauseTypeCount) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[30]
+	mi := &file_proviso_v1_tools_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2681,7 +3199,7 @@ func (x *ClauseTypeCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClauseTypeCount.ProtoReflect.Descriptor instead.
 func (*ClauseTypeCount) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{30}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ClauseTypeCount) GetClauseType() string {
@@ -2709,14 +3227,18 @@ func (x *ClauseTypeCount) GetDocuments() int32 {
 type ListMatterDocumentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter.
-	MatterId      string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListMatterDocumentsRequest) Reset() {
 	*x = ListMatterDocumentsRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[31]
+	mi := &file_proviso_v1_tools_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2728,7 +3250,7 @@ func (x *ListMatterDocumentsRequest) String() string {
 func (*ListMatterDocumentsRequest) ProtoMessage() {}
 
 func (x *ListMatterDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[31]
+	mi := &file_proviso_v1_tools_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2741,12 +3263,26 @@ func (x *ListMatterDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMatterDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListMatterDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{31}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListMatterDocumentsRequest) GetMatterId() string {
 	if x != nil {
 		return x.MatterId
+	}
+	return ""
+}
+
+func (x *ListMatterDocumentsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListMatterDocumentsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
 	}
 	return ""
 }
@@ -2761,18 +3297,18 @@ type MatterDocument struct {
 	// Its type: the file name's extension, for example "md".
 	FileType string `protobuf:"bytes,3,opt,name=file_type,json=fileType,proto3" json:"file_type,omitempty"`
 	// Size of the uploaded bytes.
-	FileSize int32 `protobuf:"varint,4,opt,name=file_size,json=fileSize,proto3" json:"file_size,omitempty"`
-	// "pending", "processing", "ready" or "failed".
-	ProcessingStatus string `protobuf:"bytes,5,opt,name=processing_status,json=processingStatus,proto3" json:"processing_status,omitempty"`
+	SizeBytes int32 `protobuf:"varint,4,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// How far it is on its way from upload to search.
+	Status DocumentStatus `protobuf:"varint,5,opt,name=status,proto3,enum=proviso.v1.DocumentStatus" json:"status,omitempty"`
 	// When it was uploaded.
-	UploadedAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=uploaded_at,json=uploadedAt,proto3" json:"uploaded_at,omitempty"`
+	UploadTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=upload_time,json=uploadTime,proto3" json:"upload_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MatterDocument) Reset() {
 	*x = MatterDocument{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[32]
+	mi := &file_proviso_v1_tools_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2784,7 +3320,7 @@ func (x *MatterDocument) String() string {
 func (*MatterDocument) ProtoMessage() {}
 
 func (x *MatterDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[32]
+	mi := &file_proviso_v1_tools_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2797,7 +3333,7 @@ func (x *MatterDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatterDocument.ProtoReflect.Descriptor instead.
 func (*MatterDocument) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{32}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MatterDocument) GetDocumentId() string {
@@ -2821,23 +3357,23 @@ func (x *MatterDocument) GetFileType() string {
 	return ""
 }
 
-func (x *MatterDocument) GetFileSize() int32 {
+func (x *MatterDocument) GetSizeBytes() int32 {
 	if x != nil {
-		return x.FileSize
+		return x.SizeBytes
 	}
 	return 0
 }
 
-func (x *MatterDocument) GetProcessingStatus() string {
+func (x *MatterDocument) GetStatus() DocumentStatus {
 	if x != nil {
-		return x.ProcessingStatus
+		return x.Status
 	}
-	return ""
+	return DocumentStatus_DOCUMENT_STATUS_UNSPECIFIED
 }
 
-func (x *MatterDocument) GetUploadedAt() *timestamppb.Timestamp {
+func (x *MatterDocument) GetUploadTime() *timestamppb.Timestamp {
 	if x != nil {
-		return x.UploadedAt
+		return x.UploadTime
 	}
 	return nil
 }
@@ -2857,7 +3393,7 @@ type DocumentSummary struct {
 
 func (x *DocumentSummary) Reset() {
 	*x = DocumentSummary{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[33]
+	mi := &file_proviso_v1_tools_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2869,7 +3405,7 @@ func (x *DocumentSummary) String() string {
 func (*DocumentSummary) ProtoMessage() {}
 
 func (x *DocumentSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[33]
+	mi := &file_proviso_v1_tools_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2882,7 +3418,7 @@ func (x *DocumentSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentSummary.ProtoReflect.Descriptor instead.
 func (*DocumentSummary) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{33}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DocumentSummary) GetReadyForSearch() int32 {
@@ -2911,21 +3447,21 @@ type ListMatterDocumentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The documents, in the order of upload.
 	Documents []*MatterDocument `protobuf:"bytes,1,rep,name=documents,proto3" json:"documents,omitempty"`
-	// Number of documents, also when the list is cut.
-	TotalCount int32 `protobuf:"varint,2,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
+	// Number of documents, on all pages.
+	TotalSize int32 `protobuf:"varint,2,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	// The matter.
 	MatterId string `protobuf:"bytes,3,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// Counts by state.
+	// Counts by state, of the documents on all pages.
 	Summary *DocumentSummary `protobuf:"bytes,4,opt,name=summary,proto3" json:"summary,omitempty"`
-	// Whether the list is cut.
-	Truncated     bool `protobuf:"varint,5,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// Token of the next page; empty at the end.
+	NextPageToken string `protobuf:"bytes,5,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListMatterDocumentsResponse) Reset() {
 	*x = ListMatterDocumentsResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[34]
+	mi := &file_proviso_v1_tools_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2937,7 +3473,7 @@ func (x *ListMatterDocumentsResponse) String() string {
 func (*ListMatterDocumentsResponse) ProtoMessage() {}
 
 func (x *ListMatterDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[34]
+	mi := &file_proviso_v1_tools_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2950,7 +3486,7 @@ func (x *ListMatterDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMatterDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListMatterDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{34}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListMatterDocumentsResponse) GetDocuments() []*MatterDocument {
@@ -2960,9 +3496,9 @@ func (x *ListMatterDocumentsResponse) GetDocuments() []*MatterDocument {
 	return nil
 }
 
-func (x *ListMatterDocumentsResponse) GetTotalCount() int32 {
+func (x *ListMatterDocumentsResponse) GetTotalSize() int32 {
 	if x != nil {
-		return x.TotalCount
+		return x.TotalSize
 	}
 	return 0
 }
@@ -2981,11 +3517,11 @@ func (x *ListMatterDocumentsResponse) GetSummary() *DocumentSummary {
 	return nil
 }
 
-func (x *ListMatterDocumentsResponse) GetTruncated() bool {
+func (x *ListMatterDocumentsResponse) GetNextPageToken() string {
 	if x != nil {
-		return x.Truncated
+		return x.NextPageToken
 	}
-	return false
+	return ""
 }
 
 // GetDocumentTextRequest names a document and a part of it.
@@ -2993,26 +3529,30 @@ type GetDocumentTextRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter, or "documentation" for a document of the documentation.
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	// UUID of the document; this or filename. Limits: 0 to 64 characters.
-	DocumentId string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
-	// File name of the document; the newest of that name. Limits: 0 to 255 characters.
-	Filename string `protobuf:"bytes,3,opt,name=filename,proto3" json:"filename,omitempty"`
-	// Number of code points to return at most; 0 means 50000. Limits: 0 to 700000.
-	MaxLength int32 `protobuf:"varint,4,opt,name=max_length,json=maxLength,proto3" json:"max_length,omitempty"`
-	// Where to start, in Unicode code points. Limits: 0 to 2147483647.
-	Start int32 `protobuf:"varint,5,opt,name=start,proto3" json:"start,omitempty"`
-	// Page to return, from 1; instead of start and heading. 0 means none. Limits: 0 to 2147483647.
-	Page int32 `protobuf:"varint,6,opt,name=page,proto3" json:"page,omitempty"`
-	// Heading of the section to return, by its title or its number ("Governing Law", "12.3", "Article IV"); instead of
-	// start and page. Limits: 0 to 512 characters.
-	Heading       string `protobuf:"bytes,7,opt,name=heading,proto3" json:"heading,omitempty"`
+	// The document. One of these must be set.
+	//
+	// Types that are valid to be assigned to Document:
+	//
+	//	*GetDocumentTextRequest_DocumentId
+	//	*GetDocumentTextRequest_Filename
+	Document isGetDocumentTextRequest_Document `protobuf_oneof:"document"`
+	// The part to return. The text from its beginning when none of these is set.
+	//
+	// Types that are valid to be assigned to Part:
+	//
+	//	*GetDocumentTextRequest_Start
+	//	*GetDocumentTextRequest_Page
+	//	*GetDocumentTextRequest_Heading
+	Part isGetDocumentTextRequest_Part `protobuf_oneof:"part"`
+	// Number of code points to return at most; 0 means 50000, more than 700000 means 700000. Limits: 0 to 1000000.
+	MaxChars      int32 `protobuf:"varint,7,opt,name=max_chars,json=maxChars,proto3" json:"max_chars,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetDocumentTextRequest) Reset() {
 	*x = GetDocumentTextRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[35]
+	mi := &file_proviso_v1_tools_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3564,7 @@ func (x *GetDocumentTextRequest) String() string {
 func (*GetDocumentTextRequest) ProtoMessage() {}
 
 func (x *GetDocumentTextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[35]
+	mi := &file_proviso_v1_tools_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3577,7 @@ func (x *GetDocumentTextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentTextRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentTextRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{35}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetDocumentTextRequest) GetMatterId() string {
@@ -3047,52 +3587,120 @@ func (x *GetDocumentTextRequest) GetMatterId() string {
 	return ""
 }
 
+func (x *GetDocumentTextRequest) GetDocument() isGetDocumentTextRequest_Document {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
 func (x *GetDocumentTextRequest) GetDocumentId() string {
 	if x != nil {
-		return x.DocumentId
+		if x, ok := x.Document.(*GetDocumentTextRequest_DocumentId); ok {
+			return x.DocumentId
+		}
 	}
 	return ""
 }
 
 func (x *GetDocumentTextRequest) GetFilename() string {
 	if x != nil {
-		return x.Filename
+		if x, ok := x.Document.(*GetDocumentTextRequest_Filename); ok {
+			return x.Filename
+		}
 	}
 	return ""
 }
 
-func (x *GetDocumentTextRequest) GetMaxLength() int32 {
+func (x *GetDocumentTextRequest) GetPart() isGetDocumentTextRequest_Part {
 	if x != nil {
-		return x.MaxLength
+		return x.Part
 	}
-	return 0
+	return nil
 }
 
 func (x *GetDocumentTextRequest) GetStart() int32 {
 	if x != nil {
-		return x.Start
+		if x, ok := x.Part.(*GetDocumentTextRequest_Start); ok {
+			return x.Start
+		}
 	}
 	return 0
 }
 
 func (x *GetDocumentTextRequest) GetPage() int32 {
 	if x != nil {
-		return x.Page
+		if x, ok := x.Part.(*GetDocumentTextRequest_Page); ok {
+			return x.Page
+		}
 	}
 	return 0
 }
 
 func (x *GetDocumentTextRequest) GetHeading() string {
 	if x != nil {
-		return x.Heading
+		if x, ok := x.Part.(*GetDocumentTextRequest_Heading); ok {
+			return x.Heading
+		}
 	}
 	return ""
 }
 
+func (x *GetDocumentTextRequest) GetMaxChars() int32 {
+	if x != nil {
+		return x.MaxChars
+	}
+	return 0
+}
+
+type isGetDocumentTextRequest_Document interface {
+	isGetDocumentTextRequest_Document()
+}
+
+type GetDocumentTextRequest_DocumentId struct {
+	// UUID of the document.
+	DocumentId string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3,oneof"`
+}
+
+type GetDocumentTextRequest_Filename struct {
+	// File name of the document; the newest of that name. Limits: 1 to 255 characters.
+	Filename string `protobuf:"bytes,3,opt,name=filename,proto3,oneof"`
+}
+
+func (*GetDocumentTextRequest_DocumentId) isGetDocumentTextRequest_Document() {}
+
+func (*GetDocumentTextRequest_Filename) isGetDocumentTextRequest_Document() {}
+
+type isGetDocumentTextRequest_Part interface {
+	isGetDocumentTextRequest_Part()
+}
+
+type GetDocumentTextRequest_Start struct {
+	// The text from here on, in Unicode code points. Limits: 0 to 2147483647.
+	Start int32 `protobuf:"varint,4,opt,name=start,proto3,oneof"`
+}
+
+type GetDocumentTextRequest_Page struct {
+	// This page, from 1. Limits: 1 to 2147483647.
+	Page int32 `protobuf:"varint,5,opt,name=page,proto3,oneof"`
+}
+
+type GetDocumentTextRequest_Heading struct {
+	// The section under this heading, named by its title or its number ("Governing Law", "12.3", "Article IV").
+	// Limits: 1 to 512 characters.
+	Heading string `protobuf:"bytes,6,opt,name=heading,proto3,oneof"`
+}
+
+func (*GetDocumentTextRequest_Start) isGetDocumentTextRequest_Part() {}
+
+func (*GetDocumentTextRequest_Page) isGetDocumentTextRequest_Part() {}
+
+func (*GetDocumentTextRequest_Heading) isGetDocumentTextRequest_Part() {}
+
 // GetDocumentTextResponse holds a document's text.
 type GetDocumentTextResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text from `start`, at most max_length code points.
+	// The text from `start`, at most max_chars code points.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
 	// File name of the document.
 	Filename string `protobuf:"bytes,2,opt,name=filename,proto3" json:"filename,omitempty"`
@@ -3118,7 +3726,7 @@ type GetDocumentTextResponse struct {
 
 func (x *GetDocumentTextResponse) Reset() {
 	*x = GetDocumentTextResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[36]
+	mi := &file_proviso_v1_tools_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +3738,7 @@ func (x *GetDocumentTextResponse) String() string {
 func (*GetDocumentTextResponse) ProtoMessage() {}
 
 func (x *GetDocumentTextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[36]
+	mi := &file_proviso_v1_tools_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3143,7 +3751,7 @@ func (x *GetDocumentTextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentTextResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentTextResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{36}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetDocumentTextResponse) GetText() string {
@@ -3221,15 +3829,18 @@ type RetrieveDocumentationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What to look for. Limits: 1 to 2000 characters.
 	Query string `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
-	// Number of passages to return at most; 0 means 5. Limits: 0 to 20.
-	MaxResults    int32 `protobuf:"varint,2,opt,name=max_results,json=maxResults,proto3" json:"max_results,omitempty"`
+	// Number of passages to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. It holds for the same query, and until documents of
+	// the documentation become READY or FAILED or are deleted; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RetrieveDocumentationRequest) Reset() {
 	*x = RetrieveDocumentationRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[37]
+	mi := &file_proviso_v1_tools_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3852,7 @@ func (x *RetrieveDocumentationRequest) String() string {
 func (*RetrieveDocumentationRequest) ProtoMessage() {}
 
 func (x *RetrieveDocumentationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[37]
+	mi := &file_proviso_v1_tools_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3865,7 @@ func (x *RetrieveDocumentationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrieveDocumentationRequest.ProtoReflect.Descriptor instead.
 func (*RetrieveDocumentationRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{37}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RetrieveDocumentationRequest) GetQuery() string {
@@ -3264,11 +3875,18 @@ func (x *RetrieveDocumentationRequest) GetQuery() string {
 	return ""
 }
 
-func (x *RetrieveDocumentationRequest) GetMaxResults() int32 {
+func (x *RetrieveDocumentationRequest) GetPageSize() int32 {
 	if x != nil {
-		return x.MaxResults
+		return x.PageSize
 	}
 	return 0
+}
+
+func (x *RetrieveDocumentationRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
 }
 
 // RetrieveDocumentationResponse is the passages found.
@@ -3279,14 +3897,20 @@ type RetrieveDocumentationResponse struct {
 	// The passages as the model reads them, or "DOCUMENTATION_SEARCH_RESULT: EMPTY". The nth passage is headed by its
 	// number and file name, for example "[2] handbook.md, page 3, Leave:", and its text is indented. If the passages need
 	// more room than a tool's result may have (2500 characters by default), they are cut and the last ones left out.
-	Output        string `protobuf:"bytes,2,opt,name=output,proto3" json:"output,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Output string `protobuf:"bytes,2,opt,name=output,proto3" json:"output,omitempty"`
+	// Token of the next page; empty at the end.
+	NextPageToken string `protobuf:"bytes,3,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of passages found, on all pages.
+	TotalSize int32 `protobuf:"varint,4,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	// Whether total_size counts every passage that fits, as in SearchResponse.
+	TotalSizeExact bool `protobuf:"varint,5,opt,name=total_size_exact,json=totalSizeExact,proto3" json:"total_size_exact,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *RetrieveDocumentationResponse) Reset() {
 	*x = RetrieveDocumentationResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[38]
+	mi := &file_proviso_v1_tools_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3298,7 +3922,7 @@ func (x *RetrieveDocumentationResponse) String() string {
 func (*RetrieveDocumentationResponse) ProtoMessage() {}
 
 func (x *RetrieveDocumentationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[38]
+	mi := &file_proviso_v1_tools_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3311,7 +3935,7 @@ func (x *RetrieveDocumentationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrieveDocumentationResponse.ProtoReflect.Descriptor instead.
 func (*RetrieveDocumentationResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{38}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RetrieveDocumentationResponse) GetResults() []*SearchResult {
@@ -3328,39 +3952,71 @@ func (x *RetrieveDocumentationResponse) GetOutput() string {
 	return ""
 }
 
+func (x *RetrieveDocumentationResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *RetrieveDocumentationResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+func (x *RetrieveDocumentationResponse) GetTotalSizeExact() bool {
+	if x != nil {
+		return x.TotalSizeExact
+	}
+	return false
+}
+
 var File_proviso_v1_tools_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\n" +
 	"\x16proviso/v1/tools.proto\x12\n" +
-	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa5\x02\n" +
-	"\x11ExecuteIqlRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x14\n" +
-	"\x05query\x18\x02 \x01(\tR\x05query\x12!\n" +
-	"\fdocument_ids\x18\x03 \x03(\tR\vdocumentIds\x12\x14\n" +
-	"\x05model\x18\x04 \x01(\tR\x05model\x12 \n" +
-	"\tmin_score\x18\x05 \x01(\x01H\x00R\bminScore\x88\x01\x01\x129\n" +
+	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17proviso/v1/errors.proto\x1a\x18proviso/v1/matters.proto\"\xaf\x03\n" +
+	"\x11ExecuteIqlRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12\x1f\n" +
+	"\x05query\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x8d\x06R\x05query\x123\n" +
+	"\fdocument_ids\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\xe8\a\"\x05r\x03\xb0\x01\x01R\vdocumentIds\x12\x1e\n" +
+	"\x05model\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x05model\x129\n" +
+	"\tmin_score\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bminScore\x88\x01\x01\x12C\n" +
 	"\n" +
-	"comparison\x18\x06 \x01(\x0e2\x19.proviso.v1.IqlComparisonR\n" +
-	"comparison\x12\x1f\n" +
-	"\vmax_matches\x18\a \x01(\x05R\n" +
-	"maxMatches\x12\x18\n" +
-	"\aexplain\x18\b \x01(\bR\aexplainB\f\n" +
+	"comparison\x18\x06 \x01(\x0e2\x19.proviso.v1.IqlComparisonB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
+	"comparison\x12(\n" +
+	"\tpage_size\x18\a \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x18\n" +
+	"\aexplain\x18\t \x01(\bR\aexplainB\f\n" +
 	"\n" +
 	"_min_score\"G\n" +
 	"\x11IqlStatementScore\x12\x1c\n" +
 	"\tstatement\x18\x01 \x01(\tR\tstatement\x12\x14\n" +
-	"\x05score\x18\x02 \x01(\x01R\x05score\"\x95\x02\n" +
+	"\x05score\x18\x02 \x01(\x01R\x05score\"\xc9\x02\n" +
+	"\aIqlNode\x12+\n" +
+	"\x04type\x18\x01 \x01(\x0e2\x17.proviso.v1.IqlNodeTypeR\x04type\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x03 \x01(\x05R\x03end\x12\x19\n" +
+	"\x05score\x18\x04 \x01(\x01H\x00R\x05score\x88\x01\x01\x12/\n" +
+	"\boperands\x18\x05 \x03(\v2\x13.proviso.v1.IqlNodeR\boperands\x12;\n" +
+	"\vcomparators\x18\x06 \x03(\x0e2\x19.proviso.v1.IqlComparatorR\vcomparators\x12\x1c\n" +
+	"\tstatement\x18\a \x01(\tR\tstatement\x12\x1a\n" +
+	"\btemplate\x18\b \x01(\tR\btemplate\x12\x1c\n" +
+	"\targuments\x18\t \x03(\tR\targumentsB\b\n" +
+	"\x06_score\"\xe1\x01\n" +
 	"\bIqlMatch\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1f\n" +
 	"\vstart_index\x18\x02 \x01(\x05R\n" +
 	"startIndex\x12\x1b\n" +
 	"\tend_index\x18\x03 \x01(\x05R\bendIndex\x12\x14\n" +
 	"\x05score\x18\x04 \x01(\x01R\x05score\x126\n" +
-	"\bcitation\x18\x05 \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\x12H\n" +
-	"\x10statement_scores\x18\x06 \x03(\v2\x1d.proviso.v1.IqlStatementScoreR\x0fstatementScores\x12\x1f\n" +
-	"\vnode_scores\x18\a \x03(\x01R\n" +
-	"nodeScores\"\xd6\x02\n" +
+	"\bcitation\x18\x05 \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\x125\n" +
+	"\vexplanation\x18\x06 \x01(\v2\x13.proviso.v1.IqlNodeR\vexplanation\"\xd3\x03\n" +
 	"\x11IqlDocumentResult\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
@@ -3371,9 +4027,11 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"matchCount\x12\x14\n" +
 	"\x05error\x18\x06 \x01(\tR\x05error\x12\x1c\n" +
 	"\ttruncated\x18\a \x01(\bR\ttruncated\x12H\n" +
-	"\x10statement_scores\x18\b \x03(\v2\x1d.proviso.v1.IqlStatementScoreR\x0fstatementScores\x12\x1f\n" +
-	"\vnode_scores\x18\t \x03(\x01R\n" +
-	"nodeScores\"\xb5\x02\n" +
+	"\x10statement_scores\x18\b \x03(\v2\x1d.proviso.v1.IqlStatementScoreR\x0fstatementScores\x125\n" +
+	"\vexplanation\x18\t \x01(\v2\x13.proviso.v1.IqlNodeR\vexplanation\x12=\n" +
+	"\rfailure_cause\x18\n" +
+	" \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\x12&\n" +
+	"\x0fnext_page_token\x18\v \x01(\tR\rnextPageToken\"\xdd\x02\n" +
 	"\x12ExecuteIqlResponse\x12\x14\n" +
 	"\x05query\x18\x01 \x01(\tR\x05query\x12H\n" +
 	"\x10document_results\x18\x02 \x03(\v2\x1d.proviso.v1.IqlDocumentResultR\x0fdocumentResults\x12#\n" +
@@ -3382,9 +4040,11 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x05model\x18\x05 \x01(\tR\x05model\x12\x1a\n" +
 	"\bwarnings\x18\x06 \x03(\tR\bwarnings\x12%\n" +
 	"\x0edocument_count\x18\a \x01(\x05R\rdocumentCount\x12\x1c\n" +
-	"\ttruncated\x18\b \x01(\bR\ttruncated\"G\n" +
-	"\x10StreamIqlRequest\x123\n" +
-	"\x05query\x18\x01 \x01(\v2\x1d.proviso.v1.ExecuteIqlRequestR\x05query\"\xf9\x01\n" +
+	"\ttruncated\x18\b \x01(\bR\ttruncated\x12&\n" +
+	"\x0fnext_page_token\x18\t \x01(\tR\rnextPageToken\"S\n" +
+	"\x10StreamIqlRequest\x12?\n" +
+	"\x05query\x18\x01 \x01(\v2\x1d.proviso.v1.ExecuteIqlRequestB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x05query\"\xf9\x01\n" +
 	"\x11StreamIqlResponse\x12H\n" +
 	"\x0fdocument_result\x18\x01 \x01(\v2\x1d.proviso.v1.IqlDocumentResultH\x00R\x0edocumentResult\x12:\n" +
 	"\asummary\x18\x02 \x01(\v2\x1e.proviso.v1.ExecuteIqlResponseH\x00R\asummary\x12-\n" +
@@ -3395,24 +4055,34 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x0edocuments_done\x18\x01 \x01(\x05R\rdocumentsDone\x12%\n" +
 	"\x0edocument_count\x18\x02 \x01(\x05R\rdocumentCount\x12#\n" +
 	"\rtotal_matches\x18\x03 \x01(\x05R\ftotalMatches\x12#\n" +
-	"\raverage_score\x18\x04 \x01(\x01R\faverageScore\"\x19\n" +
-	"\x17ListIqlTemplatesRequest\"w\n" +
+	"\raverage_score\x18\x04 \x01(\x01R\faverageScore\"l\n" +
+	"\x17ListIqlTemplatesRequest\x12(\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"w\n" +
 	"\vIqlTemplate\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
 	"\targuments\x18\x02 \x03(\tR\targuments\x12\x1c\n" +
 	"\tstatement\x18\x03 \x01(\tR\tstatement\x12\x18\n" +
-	"\ameaning\x18\x04 \x01(\tR\ameaning\"Q\n" +
+	"\ameaning\x18\x04 \x01(\tR\ameaning\"\x98\x01\n" +
 	"\x18ListIqlTemplatesResponse\x125\n" +
-	"\ttemplates\x18\x01 \x03(\v2\x17.proviso.v1.IqlTemplateR\ttemplates\"D\n" +
-	"\x0fParseIqlRequest\x12\x14\n" +
-	"\x05query\x18\x01 \x01(\tR\x05query\x12\x1b\n" +
-	"\tmatter_id\x18\x02 \x01(\tR\bmatterId\"\x99\x01\n" +
+	"\ttemplates\x18\x01 \x03(\v2\x17.proviso.v1.IqlTemplateR\ttemplates\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"^\n" +
+	"\x0fParseIqlRequest\x12\x1f\n" +
+	"\x05query\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x8d\x06R\x05query\x12*\n" +
+	"\tmatter_id\x18\x02 \x01(\tB\r\xbaH\n" +
+	"\xd8\x01\x01r\x05\x18@\xb0\x01\x01R\bmatterId\"\x99\x01\n" +
 	"\bIqlError\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
 	"\x03end\x18\x02 \x01(\x05R\x03end\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12 \n" +
 	"\vsuggestions\x18\x04 \x03(\tR\vsuggestions\x12)\n" +
-	"\x05edits\x18\x05 \x03(\v2\x13.proviso.v1.IqlEditR\x05edits\"{\n" +
+	"\x05edits\x18\x05 \x03(\v2\x13.proviso.v1.IqlEditR\x05edits\"W\n" +
+	"\tIqlFaults\x12,\n" +
+	"\x06errors\x18\x01 \x03(\v2\x14.proviso.v1.IqlErrorR\x06errors\x12\x1c\n" +
+	"\ttruncated\x18\x02 \x01(\bR\ttruncated\"{\n" +
 	"\aIqlEdit\x12\x1e\n" +
 	"\n" +
 	"suggestion\x18\x01 \x01(\x05R\n" +
@@ -3420,9 +4090,9 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x14\n" +
 	"\x05start\x18\x03 \x01(\x05R\x05start\x12\x10\n" +
 	"\x03end\x18\x04 \x01(\x05R\x03end\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"\xcf\x01\n" +
-	"\x10ParseIqlResponse\x12\x1b\n" +
-	"\ttree_json\x18\x01 \x01(\tR\btreeJson\x12\x1c\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\xdb\x01\n" +
+	"\x10ParseIqlResponse\x12'\n" +
+	"\x04tree\x18\x01 \x01(\v2\x13.proviso.v1.IqlNodeR\x04tree\x12\x1c\n" +
 	"\tcanonical\x18\x02 \x01(\tR\tcanonical\x12\x1e\n" +
 	"\n" +
 	"statements\x18\x03 \x03(\tR\n" +
@@ -3436,29 +4106,29 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x05label\x18\x04 \x01(\tR\x05label\x12\x1c\n" +
 	"\tpermalink\x18\x05 \x01(\tR\tpermalink\x12\x14\n" +
 	"\x05start\x18\x06 \x01(\x05R\x05start\x12\x10\n" +
-	"\x03end\x18\a \x01(\x05R\x03end\"\xa2\x02\n" +
-	"\rSearchRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x14\n" +
-	"\x05query\x18\x02 \x01(\tR\x05query\x12\x1f\n" +
-	"\vmax_results\x18\x03 \x01(\x05R\n" +
-	"maxResults\x12!\n" +
-	"\tthreshold\x18\x04 \x01(\x01H\x00R\tthreshold\x88\x01\x01\x12,\n" +
-	"\x0fsemantic_weight\x18\x05 \x01(\x01H\x01R\x0esemanticWeight\x88\x01\x01\x12'\n" +
-	"\x0finclude_context\x18\x06 \x01(\bR\x0eincludeContext\x12!\n" +
-	"\fdocument_ids\x18\a \x03(\tR\vdocumentIdsB\f\n" +
+	"\x03end\x18\a \x01(\x05R\x03end\"\xb5\x03\n" +
+	"\rSearchRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12$\n" +
+	"\x05query\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x05query\x12(\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x129\n" +
+	"\tmin_score\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bminScore\x88\x01\x01\x12E\n" +
+	"\x0fsemantic_weight\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\x0esemanticWeight\x88\x01\x01\x12'\n" +
+	"\x0finclude_context\x18\x06 \x01(\bR\x0eincludeContext\x123\n" +
+	"\fdocument_ids\x18\a \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\xe8\a\"\x05r\x03\xb0\x01\x01R\vdocumentIds\x12'\n" +
 	"\n" +
-	"_thresholdB\x12\n" +
-	"\x10_semantic_weight\"\xd2\x03\n" +
+	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageTokenB\f\n" +
+	"\n" +
+	"_min_scoreB\x12\n" +
+	"\x10_semantic_weight\"\xd9\x03\n" +
 	"\fSearchResult\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x19\n" +
 	"\bchunk_id\x18\x02 \x01(\tR\achunkId\x12\x1a\n" +
 	"\bfilename\x18\x03 \x01(\tR\bfilename\x12\x1d\n" +
 	"\n" +
-	"chunk_text\x18\x04 \x01(\tR\tchunkText\x12\x1e\n" +
-	"\n" +
-	"similarity\x18\x05 \x01(\x01R\n" +
-	"similarity\x12&\n" +
+	"chunk_text\x18\x04 \x01(\tR\tchunkText\x12%\n" +
+	"\x0esemantic_score\x18\x05 \x01(\x01R\rsemanticScore\x12&\n" +
 	"\frerank_score\x18\x06 \x01(\x01H\x00R\vrerankScore\x88\x01\x01\x126\n" +
 	"\bcitation\x18\a \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\x12%\n" +
 	"\x0econtext_before\x18\b \x01(\tR\rcontextBefore\x12#\n" +
@@ -3476,79 +4146,85 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"highlights\":\n" +
 	"\x10SnippetHighlight\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\x05R\x03end\"\xff\x02\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\xbb\x05\n" +
 	"\x0eSearchResponse\x122\n" +
-	"\aresults\x18\x01 \x03(\v2\x18.proviso.v1.SearchResultR\aresults\x12\x1f\n" +
-	"\vtotal_found\x18\x02 \x01(\x05R\n" +
-	"totalFound\x12\x14\n" +
+	"\aresults\x18\x01 \x03(\v2\x18.proviso.v1.SearchResultR\aresults\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12\x14\n" +
 	"\x05query\x18\x03 \x01(\tR\x05query\x12\x1b\n" +
 	"\tmatter_id\x18\x04 \x01(\tR\bmatterId\x12\x1a\n" +
 	"\breranked\x18\x05 \x01(\bR\breranked\x12/\n" +
 	"\x13documents_available\x18\x06 \x03(\tR\x12documentsAvailable\x121\n" +
 	"\x14documents_processing\x18\a \x03(\tR\x13documentsProcessing\x12\x1c\n" +
 	"\ttruncated\x18\b \x01(\bR\ttruncated\x12G\n" +
-	"\x12documents_matching\x18\t \x03(\v2\x18.proviso.v1.DocumentHitsR\x11documentsMatching\"g\n" +
+	"\x12documents_matching\x18\t \x03(\v2\x18.proviso.v1.DocumentHitsR\x11documentsMatching\x12B\n" +
+	"\x0fdocument_errors\x18\n" +
+	" \x03(\v2\x19.proviso.v1.DocumentErrorR\x0edocumentErrors\x124\n" +
+	"\x16documents_not_searched\x18\v \x01(\x05R\x14documentsNotSearched\x12&\n" +
+	"\x0fnext_page_token\x18\f \x01(\tR\rnextPageToken\x12(\n" +
+	"\x10total_size_exact\x18\r \x01(\bR\x0etotalSizeExact\x12@\n" +
+	"\fempty_reason\x18\x0e \x01(\x0e2\x1d.proviso.v1.SearchEmptyReasonR\vemptyReason\x12.\n" +
+	"\x13best_semantic_score\x18\x0f \x01(\x01R\x11bestSemanticScore\"g\n" +
 	"\fDocumentHits\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
 	"\bfilename\x18\x02 \x01(\tR\bfilename\x12\x1a\n" +
-	"\bpassages\x18\x03 \x01(\x05R\bpassages\"b\n" +
+	"\bpassages\x18\x03 \x01(\x05R\bpassages\"\xa1\x01\n" +
 	"\rDocumentError\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
 	"\bfilename\x18\x02 \x01(\tR\bfilename\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error\"\xf0\x01\n" +
-	"\x0eExtractRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1a\n" +
-	"\bquestion\x18\x02 \x01(\tR\bquestion\x12!\n" +
-	"\fdocument_ids\x18\x03 \x03(\tR\vdocumentIds\x12*\n" +
-	"\x0emin_confidence\x18\x04 \x01(\x01H\x00R\rminConfidence\x88\x01\x01\x12.\n" +
-	"\x10max_alternatives\x18\x05 \x01(\x05H\x01R\x0fmaxAlternatives\x88\x01\x01B\x11\n" +
-	"\x0f_min_confidenceB\x13\n" +
-	"\x11_max_alternatives\"\xaf\x02\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x12=\n" +
+	"\rfailure_cause\x18\x04 \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\x9d\x02\n" +
+	"\x0eExtractRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12*\n" +
+	"\bquestion\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\bquestion\x123\n" +
+	"\fdocument_ids\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\xe8\a\"\x05r\x03\xb0\x01\x01R\vdocumentIds\x129\n" +
+	"\tmin_score\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bminScore\x88\x01\x01\x126\n" +
+	"\x10max_alternatives\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fmaxAlternativesB\f\n" +
+	"\n" +
+	"_min_score\"\xab\x02\n" +
 	"\x0fExtractCitation\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x19\n" +
 	"\bchunk_id\x18\x02 \x01(\tR\achunkId\x12\x1a\n" +
 	"\bfilename\x18\x03 \x01(\tR\bfilename\x12!\n" +
-	"\ftext_excerpt\x18\x04 \x01(\tR\vtextExcerpt\x12'\n" +
-	"\x0frelevance_score\x18\x05 \x01(\x01R\x0erelevanceScore\x12!\n" +
+	"\ftext_excerpt\x18\x04 \x01(\tR\vtextExcerpt\x12#\n" +
+	"\rpassage_score\x18\x05 \x01(\x01R\fpassageScore\x12!\n" +
 	"\fanswer_start\x18\x06 \x01(\x05R\vanswerStart\x12\x1d\n" +
 	"\n" +
 	"answer_end\x18\a \x01(\x05R\tanswerEnd\x126\n" +
-	"\bcitation\x18\b \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\"\x85\x01\n" +
+	"\bcitation\x18\b \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\"{\n" +
 	"\x12ExtractAlternative\x12\x16\n" +
-	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x1e\n" +
-	"\n" +
-	"confidence\x18\x02 \x01(\x01R\n" +
-	"confidence\x127\n" +
-	"\bcitation\x18\x03 \x01(\v2\x1b.proviso.v1.ExtractCitationR\bcitation\"\xf2\x02\n" +
+	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x01R\x05score\x127\n" +
+	"\bcitation\x18\x03 \x01(\v2\x1b.proviso.v1.ExtractCitationR\bcitation\"\xe8\x02\n" +
 	"\x0fExtractResponse\x12\x16\n" +
-	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x1e\n" +
-	"\n" +
-	"confidence\x18\x02 \x01(\x01R\n" +
-	"confidence\x129\n" +
+	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x01R\x05score\x129\n" +
 	"\tcitations\x18\x03 \x03(\v2\x1b.proviso.v1.ExtractCitationR\tcitations\x12\x1a\n" +
 	"\bquestion\x18\x04 \x01(\tR\bquestion\x12\x14\n" +
 	"\x05found\x18\x05 \x01(\bR\x05found\x12B\n" +
 	"\falternatives\x18\x06 \x03(\v2\x1e.proviso.v1.ExtractAlternativeR\falternatives\x12\x14\n" +
 	"\x05model\x18\a \x01(\tR\x05model\x12B\n" +
 	"\x0fdocument_errors\x18\b \x03(\v2\x19.proviso.v1.DocumentErrorR\x0edocumentErrors\x12\x1c\n" +
-	"\ttruncated\x18\t \x01(\bR\ttruncated\"\xd4\x01\n" +
-	"\x0fClassifyRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12!\n" +
-	"\fclause_types\x18\x02 \x03(\tR\vclauseTypes\x12!\n" +
-	"\fdocument_ids\x18\x03 \x03(\tR\vdocumentIds\x12*\n" +
-	"\x0emin_confidence\x18\x04 \x01(\x01H\x00R\rminConfidence\x88\x01\x01\x12\x1f\n" +
-	"\vmax_clauses\x18\x05 \x01(\x05R\n" +
-	"maxClausesB\x11\n" +
-	"\x0f_min_confidence\"\xae\x02\n" +
+	"\ttruncated\x18\t \x01(\bR\ttruncated\"\xc0\x02\n" +
+	"\x0fClassifyRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x121\n" +
+	"\fclause_types\x18\x02 \x03(\tB\x0e\xbaH\v\x92\x01\b\x102\"\x04r\x02\x10\x01R\vclauseTypes\x123\n" +
+	"\fdocument_ids\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x10\xe8\a\"\x05r\x03\xb0\x01\x01R\vdocumentIds\x129\n" +
+	"\tmin_score\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bminScore\x88\x01\x01\x12(\n" +
+	"\tpage_size\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageTokenB\f\n" +
+	"\n" +
+	"_min_score\"\xa4\x02\n" +
 	"\x10ClassifiedClause\x12\x1f\n" +
 	"\vclause_type\x18\x01 \x01(\tR\n" +
-	"clauseType\x12\x1e\n" +
-	"\n" +
-	"confidence\x18\x02 \x01(\x01R\n" +
-	"confidence\x12!\n" +
+	"clauseType\x12\x14\n" +
+	"\x05score\x18\x02 \x01(\x01R\x05score\x12!\n" +
 	"\ftext_excerpt\x18\x03 \x01(\tR\vtextExcerpt\x12\x1f\n" +
 	"\vdocument_id\x18\x04 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
@@ -3556,53 +4232,62 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x05start\x18\x06 \x01(\x05R\x05start\x12\x10\n" +
 	"\x03end\x18\a \x01(\x05R\x03end\x12\x19\n" +
 	"\bchunk_id\x18\b \x01(\tR\achunkId\x126\n" +
-	"\bcitation\x18\t \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\"\xcc\x02\n" +
+	"\bcitation\x18\t \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\"\xf2\x02\n" +
 	"\x10ClassifyResponse\x126\n" +
-	"\aclauses\x18\x01 \x03(\v2\x1c.proviso.v1.ClassifiedClauseR\aclauses\x12\x1f\n" +
-	"\vtotal_found\x18\x02 \x01(\x05R\n" +
-	"totalFound\x122\n" +
+	"\aclauses\x18\x01 \x03(\v2\x1c.proviso.v1.ClassifiedClauseR\aclauses\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x02 \x01(\x05R\ttotalSize\x122\n" +
 	"\x15clause_types_searched\x18\x03 \x03(\tR\x13clauseTypesSearched\x12\x1c\n" +
 	"\ttruncated\x18\x04 \x01(\bR\ttruncated\x12B\n" +
 	"\x0fdocument_errors\x18\x05 \x03(\v2\x19.proviso.v1.DocumentErrorR\x0edocumentErrors\x12\x14\n" +
 	"\x05model\x18\x06 \x01(\tR\x05model\x123\n" +
-	"\x06counts\x18\a \x03(\v2\x1b.proviso.v1.ClauseTypeCountR\x06counts\"j\n" +
+	"\x06counts\x18\a \x03(\v2\x1b.proviso.v1.ClauseTypeCountR\x06counts\x12&\n" +
+	"\x0fnext_page_token\x18\b \x01(\tR\rnextPageToken\"j\n" +
 	"\x0fClauseTypeCount\x12\x1f\n" +
 	"\vclause_type\x18\x01 \x01(\tR\n" +
 	"clauseType\x12\x18\n" +
 	"\aclauses\x18\x02 \x01(\x05R\aclauses\x12\x1c\n" +
-	"\tdocuments\x18\x03 \x01(\x05R\tdocuments\"9\n" +
-	"\x1aListMatterDocumentsRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\"\xf1\x01\n" +
+	"\tdocuments\x18\x03 \x01(\x05R\tdocuments\"\x9a\x01\n" +
+	"\x1aListMatterDocumentsRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12(\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\xfa\x01\n" +
 	"\x0eMatterDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
 	"\bfilename\x18\x02 \x01(\tR\bfilename\x12\x1b\n" +
-	"\tfile_type\x18\x03 \x01(\tR\bfileType\x12\x1b\n" +
-	"\tfile_size\x18\x04 \x01(\x05R\bfileSize\x12+\n" +
-	"\x11processing_status\x18\x05 \x01(\tR\x10processingStatus\x12;\n" +
-	"\vuploaded_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"uploadedAt\"~\n" +
+	"\tfile_type\x18\x03 \x01(\tR\bfileType\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x04 \x01(\x05R\tsizeBytes\x122\n" +
+	"\x06status\x18\x05 \x01(\x0e2\x1a.proviso.v1.DocumentStatusR\x06status\x12;\n" +
+	"\vupload_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"uploadTime\"~\n" +
 	"\x0fDocumentSummary\x12(\n" +
 	"\x10ready_for_search\x18\x01 \x01(\x05R\x0ereadyForSearch\x12)\n" +
 	"\x10still_processing\x18\x02 \x01(\x05R\x0fstillProcessing\x12\x16\n" +
-	"\x06failed\x18\x03 \x01(\x05R\x06failed\"\xea\x01\n" +
+	"\x06failed\x18\x03 \x01(\x05R\x06failed\"\xf2\x01\n" +
 	"\x1bListMatterDocumentsResponse\x128\n" +
-	"\tdocuments\x18\x01 \x03(\v2\x1a.proviso.v1.MatterDocumentR\tdocuments\x12\x1f\n" +
-	"\vtotal_count\x18\x02 \x01(\x05R\n" +
-	"totalCount\x12\x1b\n" +
-	"\tmatter_id\x18\x03 \x01(\tR\bmatterId\x125\n" +
-	"\asummary\x18\x04 \x01(\v2\x1b.proviso.v1.DocumentSummaryR\asummary\x12\x1c\n" +
-	"\ttruncated\x18\x05 \x01(\bR\ttruncated\"\xd5\x01\n" +
-	"\x16GetDocumentTextRequest\x12\x1b\n" +
-	"\tmatter_id\x18\x01 \x01(\tR\bmatterId\x12\x1f\n" +
-	"\vdocument_id\x18\x02 \x01(\tR\n" +
-	"documentId\x12\x1a\n" +
-	"\bfilename\x18\x03 \x01(\tR\bfilename\x12\x1d\n" +
+	"\tdocuments\x18\x01 \x03(\v2\x1a.proviso.v1.MatterDocumentR\tdocuments\x12\x1d\n" +
 	"\n" +
-	"max_length\x18\x04 \x01(\x05R\tmaxLength\x12\x14\n" +
-	"\x05start\x18\x05 \x01(\x05R\x05start\x12\x12\n" +
-	"\x04page\x18\x06 \x01(\x05R\x04page\x12\x18\n" +
-	"\aheading\x18\a \x01(\tR\aheading\"\xba\x02\n" +
+	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12\x1b\n" +
+	"\tmatter_id\x18\x03 \x01(\tR\bmatterId\x125\n" +
+	"\asummary\x18\x04 \x01(\v2\x1b.proviso.v1.DocumentSummaryR\asummary\x12&\n" +
+	"\x0fnext_page_token\x18\x05 \x01(\tR\rnextPageToken\"\x83\x03\n" +
+	"\x16GetDocumentTextRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12+\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01H\x00R\n" +
+	"documentId\x12(\n" +
+	"\bfilename\x18\x03 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xff\x01H\x00R\bfilename\x12\x1f\n" +
+	"\x05start\x18\x04 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00H\x01R\x05start\x12\x1d\n" +
+	"\x04page\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\x04page\x12&\n" +
+	"\aheading\x18\x06 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\x80\x04H\x01R\aheading\x12(\n" +
+	"\tmax_chars\x18\a \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bmaxCharsB\n" +
+	"\n" +
+	"\bdocumentB\x06\n" +
+	"\x04part\"\xba\x02\n" +
 	"\x17GetDocumentTextResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1a\n" +
 	"\bfilename\x18\x02 \x01(\tR\bfilename\x12\x1f\n" +
@@ -3616,30 +4301,53 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\fsection_path\x18\t \x03(\tR\vsectionPath\x12\x1d\n" +
 	"\n" +
 	"next_start\x18\n" +
-	" \x01(\x05R\tnextStart\"U\n" +
-	"\x1cRetrieveDocumentationRequest\x12\x14\n" +
-	"\x05query\x18\x01 \x01(\tR\x05query\x12\x1f\n" +
-	"\vmax_results\x18\x02 \x01(\x05R\n" +
-	"maxResults\"k\n" +
+	" \x01(\x05R\tnextStart\"\x97\x01\n" +
+	"\x1cRetrieveDocumentationRequest\x12$\n" +
+	"\x05query\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x05query\x12(\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\xdc\x01\n" +
 	"\x1dRetrieveDocumentationResponse\x122\n" +
 	"\aresults\x18\x01 \x03(\v2\x18.proviso.v1.SearchResultR\aresults\x12\x16\n" +
-	"\x06output\x18\x02 \x01(\tR\x06output*g\n" +
+	"\x06output\x18\x02 \x01(\tR\x06output\x12&\n" +
+	"\x0fnext_page_token\x18\x03 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x04 \x01(\x05R\ttotalSize\x12(\n" +
+	"\x10total_size_exact\x18\x05 \x01(\bR\x0etotalSizeExact*g\n" +
 	"\rIqlComparison\x12\x1e\n" +
 	"\x1aIQL_COMPARISON_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17IQL_COMPARISON_CONTRACT\x10\x01\x12\x19\n" +
-	"\x15IQL_COMPARISON_VENDOR\x10\x022\xca\x06\n" +
-	"\vToolService\x12K\n" +
+	"\x15IQL_COMPARISON_VENDOR\x10\x02*\xe2\x01\n" +
+	"\vIqlNodeType\x12\x1d\n" +
+	"\x19IQL_NODE_TYPE_UNSPECIFIED\x10\x00\x12\x1b\n" +
+	"\x17IQL_NODE_TYPE_STATEMENT\x10\x01\x12\x1a\n" +
+	"\x16IQL_NODE_TYPE_TEMPLATE\x10\x02\x12\x15\n" +
+	"\x11IQL_NODE_TYPE_NOT\x10\x03\x12\x15\n" +
+	"\x11IQL_NODE_TYPE_AND\x10\x04\x12\x14\n" +
+	"\x10IQL_NODE_TYPE_OR\x10\x05\x12\x19\n" +
+	"\x15IQL_NODE_TYPE_AVERAGE\x10\x06\x12\x1c\n" +
+	"\x18IQL_NODE_TYPE_COMPARISON\x10\a*d\n" +
+	"\rIqlComparator\x12\x1e\n" +
+	"\x1aIQL_COMPARATOR_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16IQL_COMPARATOR_GREATER\x10\x01\x12\x17\n" +
+	"\x13IQL_COMPARATOR_LESS\x10\x02*\xad\x01\n" +
+	"\x11SearchEmptyReason\x12#\n" +
+	"\x1fSEARCH_EMPTY_REASON_UNSPECIFIED\x10\x00\x12(\n" +
+	"$SEARCH_EMPTY_REASON_NOTHING_SEARCHED\x10\x01\x12 \n" +
+	"\x1cSEARCH_EMPTY_REASON_NO_MATCH\x10\x02\x12'\n" +
+	"#SEARCH_EMPTY_REASON_BELOW_MIN_SCORE\x10\x032\xf7\x06\n" +
+	"\vToolService\x12P\n" +
 	"\n" +
-	"ExecuteIql\x12\x1d.proviso.v1.ExecuteIqlRequest\x1a\x1e.proviso.v1.ExecuteIqlResponse\x12J\n" +
-	"\tStreamIql\x12\x1c.proviso.v1.StreamIqlRequest\x1a\x1d.proviso.v1.StreamIqlResponse0\x01\x12E\n" +
-	"\bParseIql\x12\x1b.proviso.v1.ParseIqlRequest\x1a\x1c.proviso.v1.ParseIqlResponse\x12]\n" +
-	"\x10ListIqlTemplates\x12#.proviso.v1.ListIqlTemplatesRequest\x1a$.proviso.v1.ListIqlTemplatesResponse\x12?\n" +
-	"\x06Search\x12\x19.proviso.v1.SearchRequest\x1a\x1a.proviso.v1.SearchResponse\x12B\n" +
-	"\aExtract\x12\x1a.proviso.v1.ExtractRequest\x1a\x1b.proviso.v1.ExtractResponse\x12E\n" +
-	"\bClassify\x12\x1b.proviso.v1.ClassifyRequest\x1a\x1c.proviso.v1.ClassifyResponse\x12f\n" +
-	"\x13ListMatterDocuments\x12&.proviso.v1.ListMatterDocumentsRequest\x1a'.proviso.v1.ListMatterDocumentsResponse\x12Z\n" +
-	"\x0fGetDocumentText\x12\".proviso.v1.GetDocumentTextRequest\x1a#.proviso.v1.GetDocumentTextResponse\x12l\n" +
-	"\x15RetrieveDocumentation\x12(.proviso.v1.RetrieveDocumentationRequest\x1a).proviso.v1.RetrieveDocumentationResponseB\xab\x01\n" +
+	"ExecuteIql\x12\x1d.proviso.v1.ExecuteIqlRequest\x1a\x1e.proviso.v1.ExecuteIqlResponse\"\x03\x90\x02\x01\x12J\n" +
+	"\tStreamIql\x12\x1c.proviso.v1.StreamIqlRequest\x1a\x1d.proviso.v1.StreamIqlResponse0\x01\x12J\n" +
+	"\bParseIql\x12\x1b.proviso.v1.ParseIqlRequest\x1a\x1c.proviso.v1.ParseIqlResponse\"\x03\x90\x02\x01\x12b\n" +
+	"\x10ListIqlTemplates\x12#.proviso.v1.ListIqlTemplatesRequest\x1a$.proviso.v1.ListIqlTemplatesResponse\"\x03\x90\x02\x01\x12D\n" +
+	"\x06Search\x12\x19.proviso.v1.SearchRequest\x1a\x1a.proviso.v1.SearchResponse\"\x03\x90\x02\x01\x12G\n" +
+	"\aExtract\x12\x1a.proviso.v1.ExtractRequest\x1a\x1b.proviso.v1.ExtractResponse\"\x03\x90\x02\x01\x12J\n" +
+	"\bClassify\x12\x1b.proviso.v1.ClassifyRequest\x1a\x1c.proviso.v1.ClassifyResponse\"\x03\x90\x02\x01\x12k\n" +
+	"\x13ListMatterDocuments\x12&.proviso.v1.ListMatterDocumentsRequest\x1a'.proviso.v1.ListMatterDocumentsResponse\"\x03\x90\x02\x01\x12_\n" +
+	"\x0fGetDocumentText\x12\".proviso.v1.GetDocumentTextRequest\x1a#.proviso.v1.GetDocumentTextResponse\"\x03\x90\x02\x01\x12q\n" +
+	"\x15RetrieveDocumentation\x12(.proviso.v1.RetrieveDocumentationRequest\x1a).proviso.v1.RetrieveDocumentationResponse\"\x03\x90\x02\x01B\xab\x01\n" +
 	"\x0ecom.proviso.v1B\n" +
 	"ToolsProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
@@ -3657,108 +4365,126 @@ func file_proviso_v1_tools_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_tools_proto_rawDescData
 }
 
-var file_proviso_v1_tools_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_proviso_v1_tools_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_proviso_v1_tools_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_proviso_v1_tools_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_proviso_v1_tools_proto_goTypes = []any{
 	(IqlComparison)(0),                    // 0: proviso.v1.IqlComparison
-	(*ExecuteIqlRequest)(nil),             // 1: proviso.v1.ExecuteIqlRequest
-	(*IqlStatementScore)(nil),             // 2: proviso.v1.IqlStatementScore
-	(*IqlMatch)(nil),                      // 3: proviso.v1.IqlMatch
-	(*IqlDocumentResult)(nil),             // 4: proviso.v1.IqlDocumentResult
-	(*ExecuteIqlResponse)(nil),            // 5: proviso.v1.ExecuteIqlResponse
-	(*StreamIqlRequest)(nil),              // 6: proviso.v1.StreamIqlRequest
-	(*StreamIqlResponse)(nil),             // 7: proviso.v1.StreamIqlResponse
-	(*IqlTotals)(nil),                     // 8: proviso.v1.IqlTotals
-	(*ListIqlTemplatesRequest)(nil),       // 9: proviso.v1.ListIqlTemplatesRequest
-	(*IqlTemplate)(nil),                   // 10: proviso.v1.IqlTemplate
-	(*ListIqlTemplatesResponse)(nil),      // 11: proviso.v1.ListIqlTemplatesResponse
-	(*ParseIqlRequest)(nil),               // 12: proviso.v1.ParseIqlRequest
-	(*IqlError)(nil),                      // 13: proviso.v1.IqlError
-	(*IqlEdit)(nil),                       // 14: proviso.v1.IqlEdit
-	(*ParseIqlResponse)(nil),              // 15: proviso.v1.ParseIqlResponse
-	(*SearchCitation)(nil),                // 16: proviso.v1.SearchCitation
-	(*SearchRequest)(nil),                 // 17: proviso.v1.SearchRequest
-	(*SearchResult)(nil),                  // 18: proviso.v1.SearchResult
-	(*SearchSnippet)(nil),                 // 19: proviso.v1.SearchSnippet
-	(*SnippetHighlight)(nil),              // 20: proviso.v1.SnippetHighlight
-	(*SearchResponse)(nil),                // 21: proviso.v1.SearchResponse
-	(*DocumentHits)(nil),                  // 22: proviso.v1.DocumentHits
-	(*DocumentError)(nil),                 // 23: proviso.v1.DocumentError
-	(*ExtractRequest)(nil),                // 24: proviso.v1.ExtractRequest
-	(*ExtractCitation)(nil),               // 25: proviso.v1.ExtractCitation
-	(*ExtractAlternative)(nil),            // 26: proviso.v1.ExtractAlternative
-	(*ExtractResponse)(nil),               // 27: proviso.v1.ExtractResponse
-	(*ClassifyRequest)(nil),               // 28: proviso.v1.ClassifyRequest
-	(*ClassifiedClause)(nil),              // 29: proviso.v1.ClassifiedClause
-	(*ClassifyResponse)(nil),              // 30: proviso.v1.ClassifyResponse
-	(*ClauseTypeCount)(nil),               // 31: proviso.v1.ClauseTypeCount
-	(*ListMatterDocumentsRequest)(nil),    // 32: proviso.v1.ListMatterDocumentsRequest
-	(*MatterDocument)(nil),                // 33: proviso.v1.MatterDocument
-	(*DocumentSummary)(nil),               // 34: proviso.v1.DocumentSummary
-	(*ListMatterDocumentsResponse)(nil),   // 35: proviso.v1.ListMatterDocumentsResponse
-	(*GetDocumentTextRequest)(nil),        // 36: proviso.v1.GetDocumentTextRequest
-	(*GetDocumentTextResponse)(nil),       // 37: proviso.v1.GetDocumentTextResponse
-	(*RetrieveDocumentationRequest)(nil),  // 38: proviso.v1.RetrieveDocumentationRequest
-	(*RetrieveDocumentationResponse)(nil), // 39: proviso.v1.RetrieveDocumentationResponse
-	(*timestamppb.Timestamp)(nil),         // 40: google.protobuf.Timestamp
+	(IqlNodeType)(0),                      // 1: proviso.v1.IqlNodeType
+	(IqlComparator)(0),                    // 2: proviso.v1.IqlComparator
+	(SearchEmptyReason)(0),                // 3: proviso.v1.SearchEmptyReason
+	(*ExecuteIqlRequest)(nil),             // 4: proviso.v1.ExecuteIqlRequest
+	(*IqlStatementScore)(nil),             // 5: proviso.v1.IqlStatementScore
+	(*IqlNode)(nil),                       // 6: proviso.v1.IqlNode
+	(*IqlMatch)(nil),                      // 7: proviso.v1.IqlMatch
+	(*IqlDocumentResult)(nil),             // 8: proviso.v1.IqlDocumentResult
+	(*ExecuteIqlResponse)(nil),            // 9: proviso.v1.ExecuteIqlResponse
+	(*StreamIqlRequest)(nil),              // 10: proviso.v1.StreamIqlRequest
+	(*StreamIqlResponse)(nil),             // 11: proviso.v1.StreamIqlResponse
+	(*IqlTotals)(nil),                     // 12: proviso.v1.IqlTotals
+	(*ListIqlTemplatesRequest)(nil),       // 13: proviso.v1.ListIqlTemplatesRequest
+	(*IqlTemplate)(nil),                   // 14: proviso.v1.IqlTemplate
+	(*ListIqlTemplatesResponse)(nil),      // 15: proviso.v1.ListIqlTemplatesResponse
+	(*ParseIqlRequest)(nil),               // 16: proviso.v1.ParseIqlRequest
+	(*IqlError)(nil),                      // 17: proviso.v1.IqlError
+	(*IqlFaults)(nil),                     // 18: proviso.v1.IqlFaults
+	(*IqlEdit)(nil),                       // 19: proviso.v1.IqlEdit
+	(*ParseIqlResponse)(nil),              // 20: proviso.v1.ParseIqlResponse
+	(*SearchCitation)(nil),                // 21: proviso.v1.SearchCitation
+	(*SearchRequest)(nil),                 // 22: proviso.v1.SearchRequest
+	(*SearchResult)(nil),                  // 23: proviso.v1.SearchResult
+	(*SearchSnippet)(nil),                 // 24: proviso.v1.SearchSnippet
+	(*SnippetHighlight)(nil),              // 25: proviso.v1.SnippetHighlight
+	(*SearchResponse)(nil),                // 26: proviso.v1.SearchResponse
+	(*DocumentHits)(nil),                  // 27: proviso.v1.DocumentHits
+	(*DocumentError)(nil),                 // 28: proviso.v1.DocumentError
+	(*ExtractRequest)(nil),                // 29: proviso.v1.ExtractRequest
+	(*ExtractCitation)(nil),               // 30: proviso.v1.ExtractCitation
+	(*ExtractAlternative)(nil),            // 31: proviso.v1.ExtractAlternative
+	(*ExtractResponse)(nil),               // 32: proviso.v1.ExtractResponse
+	(*ClassifyRequest)(nil),               // 33: proviso.v1.ClassifyRequest
+	(*ClassifiedClause)(nil),              // 34: proviso.v1.ClassifiedClause
+	(*ClassifyResponse)(nil),              // 35: proviso.v1.ClassifyResponse
+	(*ClauseTypeCount)(nil),               // 36: proviso.v1.ClauseTypeCount
+	(*ListMatterDocumentsRequest)(nil),    // 37: proviso.v1.ListMatterDocumentsRequest
+	(*MatterDocument)(nil),                // 38: proviso.v1.MatterDocument
+	(*DocumentSummary)(nil),               // 39: proviso.v1.DocumentSummary
+	(*ListMatterDocumentsResponse)(nil),   // 40: proviso.v1.ListMatterDocumentsResponse
+	(*GetDocumentTextRequest)(nil),        // 41: proviso.v1.GetDocumentTextRequest
+	(*GetDocumentTextResponse)(nil),       // 42: proviso.v1.GetDocumentTextResponse
+	(*RetrieveDocumentationRequest)(nil),  // 43: proviso.v1.RetrieveDocumentationRequest
+	(*RetrieveDocumentationResponse)(nil), // 44: proviso.v1.RetrieveDocumentationResponse
+	(FailureCause)(0),                     // 45: proviso.v1.FailureCause
+	(DocumentStatus)(0),                   // 46: proviso.v1.DocumentStatus
+	(*timestamppb.Timestamp)(nil),         // 47: google.protobuf.Timestamp
 }
 var file_proviso_v1_tools_proto_depIdxs = []int32{
 	0,  // 0: proviso.v1.ExecuteIqlRequest.comparison:type_name -> proviso.v1.IqlComparison
-	16, // 1: proviso.v1.IqlMatch.citation:type_name -> proviso.v1.SearchCitation
-	2,  // 2: proviso.v1.IqlMatch.statement_scores:type_name -> proviso.v1.IqlStatementScore
-	3,  // 3: proviso.v1.IqlDocumentResult.matches:type_name -> proviso.v1.IqlMatch
-	2,  // 4: proviso.v1.IqlDocumentResult.statement_scores:type_name -> proviso.v1.IqlStatementScore
-	4,  // 5: proviso.v1.ExecuteIqlResponse.document_results:type_name -> proviso.v1.IqlDocumentResult
-	1,  // 6: proviso.v1.StreamIqlRequest.query:type_name -> proviso.v1.ExecuteIqlRequest
-	4,  // 7: proviso.v1.StreamIqlResponse.document_result:type_name -> proviso.v1.IqlDocumentResult
-	5,  // 8: proviso.v1.StreamIqlResponse.summary:type_name -> proviso.v1.ExecuteIqlResponse
-	8,  // 9: proviso.v1.StreamIqlResponse.totals:type_name -> proviso.v1.IqlTotals
-	10, // 10: proviso.v1.ListIqlTemplatesResponse.templates:type_name -> proviso.v1.IqlTemplate
-	14, // 11: proviso.v1.IqlError.edits:type_name -> proviso.v1.IqlEdit
-	13, // 12: proviso.v1.ParseIqlResponse.errors:type_name -> proviso.v1.IqlError
-	16, // 13: proviso.v1.SearchResult.citation:type_name -> proviso.v1.SearchCitation
-	19, // 14: proviso.v1.SearchResult.snippet:type_name -> proviso.v1.SearchSnippet
-	20, // 15: proviso.v1.SearchSnippet.highlights:type_name -> proviso.v1.SnippetHighlight
-	18, // 16: proviso.v1.SearchResponse.results:type_name -> proviso.v1.SearchResult
-	22, // 17: proviso.v1.SearchResponse.documents_matching:type_name -> proviso.v1.DocumentHits
-	16, // 18: proviso.v1.ExtractCitation.citation:type_name -> proviso.v1.SearchCitation
-	25, // 19: proviso.v1.ExtractAlternative.citation:type_name -> proviso.v1.ExtractCitation
-	25, // 20: proviso.v1.ExtractResponse.citations:type_name -> proviso.v1.ExtractCitation
-	26, // 21: proviso.v1.ExtractResponse.alternatives:type_name -> proviso.v1.ExtractAlternative
-	23, // 22: proviso.v1.ExtractResponse.document_errors:type_name -> proviso.v1.DocumentError
-	16, // 23: proviso.v1.ClassifiedClause.citation:type_name -> proviso.v1.SearchCitation
-	29, // 24: proviso.v1.ClassifyResponse.clauses:type_name -> proviso.v1.ClassifiedClause
-	23, // 25: proviso.v1.ClassifyResponse.document_errors:type_name -> proviso.v1.DocumentError
-	31, // 26: proviso.v1.ClassifyResponse.counts:type_name -> proviso.v1.ClauseTypeCount
-	40, // 27: proviso.v1.MatterDocument.uploaded_at:type_name -> google.protobuf.Timestamp
-	33, // 28: proviso.v1.ListMatterDocumentsResponse.documents:type_name -> proviso.v1.MatterDocument
-	34, // 29: proviso.v1.ListMatterDocumentsResponse.summary:type_name -> proviso.v1.DocumentSummary
-	18, // 30: proviso.v1.RetrieveDocumentationResponse.results:type_name -> proviso.v1.SearchResult
-	1,  // 31: proviso.v1.ToolService.ExecuteIql:input_type -> proviso.v1.ExecuteIqlRequest
-	6,  // 32: proviso.v1.ToolService.StreamIql:input_type -> proviso.v1.StreamIqlRequest
-	12, // 33: proviso.v1.ToolService.ParseIql:input_type -> proviso.v1.ParseIqlRequest
-	9,  // 34: proviso.v1.ToolService.ListIqlTemplates:input_type -> proviso.v1.ListIqlTemplatesRequest
-	17, // 35: proviso.v1.ToolService.Search:input_type -> proviso.v1.SearchRequest
-	24, // 36: proviso.v1.ToolService.Extract:input_type -> proviso.v1.ExtractRequest
-	28, // 37: proviso.v1.ToolService.Classify:input_type -> proviso.v1.ClassifyRequest
-	32, // 38: proviso.v1.ToolService.ListMatterDocuments:input_type -> proviso.v1.ListMatterDocumentsRequest
-	36, // 39: proviso.v1.ToolService.GetDocumentText:input_type -> proviso.v1.GetDocumentTextRequest
-	38, // 40: proviso.v1.ToolService.RetrieveDocumentation:input_type -> proviso.v1.RetrieveDocumentationRequest
-	5,  // 41: proviso.v1.ToolService.ExecuteIql:output_type -> proviso.v1.ExecuteIqlResponse
-	7,  // 42: proviso.v1.ToolService.StreamIql:output_type -> proviso.v1.StreamIqlResponse
-	15, // 43: proviso.v1.ToolService.ParseIql:output_type -> proviso.v1.ParseIqlResponse
-	11, // 44: proviso.v1.ToolService.ListIqlTemplates:output_type -> proviso.v1.ListIqlTemplatesResponse
-	21, // 45: proviso.v1.ToolService.Search:output_type -> proviso.v1.SearchResponse
-	27, // 46: proviso.v1.ToolService.Extract:output_type -> proviso.v1.ExtractResponse
-	30, // 47: proviso.v1.ToolService.Classify:output_type -> proviso.v1.ClassifyResponse
-	35, // 48: proviso.v1.ToolService.ListMatterDocuments:output_type -> proviso.v1.ListMatterDocumentsResponse
-	37, // 49: proviso.v1.ToolService.GetDocumentText:output_type -> proviso.v1.GetDocumentTextResponse
-	39, // 50: proviso.v1.ToolService.RetrieveDocumentation:output_type -> proviso.v1.RetrieveDocumentationResponse
-	41, // [41:51] is the sub-list for method output_type
-	31, // [31:41] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	1,  // 1: proviso.v1.IqlNode.type:type_name -> proviso.v1.IqlNodeType
+	6,  // 2: proviso.v1.IqlNode.operands:type_name -> proviso.v1.IqlNode
+	2,  // 3: proviso.v1.IqlNode.comparators:type_name -> proviso.v1.IqlComparator
+	21, // 4: proviso.v1.IqlMatch.citation:type_name -> proviso.v1.SearchCitation
+	6,  // 5: proviso.v1.IqlMatch.explanation:type_name -> proviso.v1.IqlNode
+	7,  // 6: proviso.v1.IqlDocumentResult.matches:type_name -> proviso.v1.IqlMatch
+	5,  // 7: proviso.v1.IqlDocumentResult.statement_scores:type_name -> proviso.v1.IqlStatementScore
+	6,  // 8: proviso.v1.IqlDocumentResult.explanation:type_name -> proviso.v1.IqlNode
+	45, // 9: proviso.v1.IqlDocumentResult.failure_cause:type_name -> proviso.v1.FailureCause
+	8,  // 10: proviso.v1.ExecuteIqlResponse.document_results:type_name -> proviso.v1.IqlDocumentResult
+	4,  // 11: proviso.v1.StreamIqlRequest.query:type_name -> proviso.v1.ExecuteIqlRequest
+	8,  // 12: proviso.v1.StreamIqlResponse.document_result:type_name -> proviso.v1.IqlDocumentResult
+	9,  // 13: proviso.v1.StreamIqlResponse.summary:type_name -> proviso.v1.ExecuteIqlResponse
+	12, // 14: proviso.v1.StreamIqlResponse.totals:type_name -> proviso.v1.IqlTotals
+	14, // 15: proviso.v1.ListIqlTemplatesResponse.templates:type_name -> proviso.v1.IqlTemplate
+	19, // 16: proviso.v1.IqlError.edits:type_name -> proviso.v1.IqlEdit
+	17, // 17: proviso.v1.IqlFaults.errors:type_name -> proviso.v1.IqlError
+	6,  // 18: proviso.v1.ParseIqlResponse.tree:type_name -> proviso.v1.IqlNode
+	17, // 19: proviso.v1.ParseIqlResponse.errors:type_name -> proviso.v1.IqlError
+	21, // 20: proviso.v1.SearchResult.citation:type_name -> proviso.v1.SearchCitation
+	24, // 21: proviso.v1.SearchResult.snippet:type_name -> proviso.v1.SearchSnippet
+	25, // 22: proviso.v1.SearchSnippet.highlights:type_name -> proviso.v1.SnippetHighlight
+	23, // 23: proviso.v1.SearchResponse.results:type_name -> proviso.v1.SearchResult
+	27, // 24: proviso.v1.SearchResponse.documents_matching:type_name -> proviso.v1.DocumentHits
+	28, // 25: proviso.v1.SearchResponse.document_errors:type_name -> proviso.v1.DocumentError
+	3,  // 26: proviso.v1.SearchResponse.empty_reason:type_name -> proviso.v1.SearchEmptyReason
+	45, // 27: proviso.v1.DocumentError.failure_cause:type_name -> proviso.v1.FailureCause
+	21, // 28: proviso.v1.ExtractCitation.citation:type_name -> proviso.v1.SearchCitation
+	30, // 29: proviso.v1.ExtractAlternative.citation:type_name -> proviso.v1.ExtractCitation
+	30, // 30: proviso.v1.ExtractResponse.citations:type_name -> proviso.v1.ExtractCitation
+	31, // 31: proviso.v1.ExtractResponse.alternatives:type_name -> proviso.v1.ExtractAlternative
+	28, // 32: proviso.v1.ExtractResponse.document_errors:type_name -> proviso.v1.DocumentError
+	21, // 33: proviso.v1.ClassifiedClause.citation:type_name -> proviso.v1.SearchCitation
+	34, // 34: proviso.v1.ClassifyResponse.clauses:type_name -> proviso.v1.ClassifiedClause
+	28, // 35: proviso.v1.ClassifyResponse.document_errors:type_name -> proviso.v1.DocumentError
+	36, // 36: proviso.v1.ClassifyResponse.counts:type_name -> proviso.v1.ClauseTypeCount
+	46, // 37: proviso.v1.MatterDocument.status:type_name -> proviso.v1.DocumentStatus
+	47, // 38: proviso.v1.MatterDocument.upload_time:type_name -> google.protobuf.Timestamp
+	38, // 39: proviso.v1.ListMatterDocumentsResponse.documents:type_name -> proviso.v1.MatterDocument
+	39, // 40: proviso.v1.ListMatterDocumentsResponse.summary:type_name -> proviso.v1.DocumentSummary
+	23, // 41: proviso.v1.RetrieveDocumentationResponse.results:type_name -> proviso.v1.SearchResult
+	4,  // 42: proviso.v1.ToolService.ExecuteIql:input_type -> proviso.v1.ExecuteIqlRequest
+	10, // 43: proviso.v1.ToolService.StreamIql:input_type -> proviso.v1.StreamIqlRequest
+	16, // 44: proviso.v1.ToolService.ParseIql:input_type -> proviso.v1.ParseIqlRequest
+	13, // 45: proviso.v1.ToolService.ListIqlTemplates:input_type -> proviso.v1.ListIqlTemplatesRequest
+	22, // 46: proviso.v1.ToolService.Search:input_type -> proviso.v1.SearchRequest
+	29, // 47: proviso.v1.ToolService.Extract:input_type -> proviso.v1.ExtractRequest
+	33, // 48: proviso.v1.ToolService.Classify:input_type -> proviso.v1.ClassifyRequest
+	37, // 49: proviso.v1.ToolService.ListMatterDocuments:input_type -> proviso.v1.ListMatterDocumentsRequest
+	41, // 50: proviso.v1.ToolService.GetDocumentText:input_type -> proviso.v1.GetDocumentTextRequest
+	43, // 51: proviso.v1.ToolService.RetrieveDocumentation:input_type -> proviso.v1.RetrieveDocumentationRequest
+	9,  // 52: proviso.v1.ToolService.ExecuteIql:output_type -> proviso.v1.ExecuteIqlResponse
+	11, // 53: proviso.v1.ToolService.StreamIql:output_type -> proviso.v1.StreamIqlResponse
+	20, // 54: proviso.v1.ToolService.ParseIql:output_type -> proviso.v1.ParseIqlResponse
+	15, // 55: proviso.v1.ToolService.ListIqlTemplates:output_type -> proviso.v1.ListIqlTemplatesResponse
+	26, // 56: proviso.v1.ToolService.Search:output_type -> proviso.v1.SearchResponse
+	32, // 57: proviso.v1.ToolService.Extract:output_type -> proviso.v1.ExtractResponse
+	35, // 58: proviso.v1.ToolService.Classify:output_type -> proviso.v1.ClassifyResponse
+	40, // 59: proviso.v1.ToolService.ListMatterDocuments:output_type -> proviso.v1.ListMatterDocumentsResponse
+	42, // 60: proviso.v1.ToolService.GetDocumentText:output_type -> proviso.v1.GetDocumentTextResponse
+	44, // 61: proviso.v1.ToolService.RetrieveDocumentation:output_type -> proviso.v1.RetrieveDocumentationResponse
+	52, // [52:62] is the sub-list for method output_type
+	42, // [42:52] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_tools_proto_init() }
@@ -3766,22 +4492,32 @@ func file_proviso_v1_tools_proto_init() {
 	if File_proviso_v1_tools_proto != nil {
 		return
 	}
+	file_proviso_v1_errors_proto_init()
+	file_proviso_v1_matters_proto_init()
 	file_proviso_v1_tools_proto_msgTypes[0].OneofWrappers = []any{}
-	file_proviso_v1_tools_proto_msgTypes[6].OneofWrappers = []any{
+	file_proviso_v1_tools_proto_msgTypes[2].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[7].OneofWrappers = []any{
 		(*StreamIqlResponse_DocumentResult)(nil),
 		(*StreamIqlResponse_Summary)(nil),
 	}
-	file_proviso_v1_tools_proto_msgTypes[16].OneofWrappers = []any{}
-	file_proviso_v1_tools_proto_msgTypes[17].OneofWrappers = []any{}
-	file_proviso_v1_tools_proto_msgTypes[23].OneofWrappers = []any{}
-	file_proviso_v1_tools_proto_msgTypes[27].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[18].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[19].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[25].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[29].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[37].OneofWrappers = []any{
+		(*GetDocumentTextRequest_DocumentId)(nil),
+		(*GetDocumentTextRequest_Filename)(nil),
+		(*GetDocumentTextRequest_Start)(nil),
+		(*GetDocumentTextRequest_Page)(nil),
+		(*GetDocumentTextRequest_Heading)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_tools_proto_rawDesc), len(file_proviso_v1_tools_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   39,
+			NumEnums:      4,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

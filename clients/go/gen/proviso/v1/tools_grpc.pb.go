@@ -38,7 +38,8 @@ const (
 // ToolService offers the agent's tools without the agent.
 type ToolServiceClient interface {
 	// ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-	// the others have their results.
+	// the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+	// first cost no model calls.
 	// Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
 	// FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -53,7 +54,8 @@ type ToolServiceClient interface {
 	ParseIql(ctx context.Context, in *ParseIqlRequest, opts ...grpc.CallOption) (*ParseIqlResponse, error)
 	// ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds.
 	ListIqlTemplates(ctx context.Context, in *ListIqlTemplatesRequest, opts ...grpc.CallOption) (*ListIqlTemplatesResponse, error)
-	// Search finds the passages of a matter that are closest to a query, by meaning and by words.
+	// Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+	// be searched are named.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
 	// UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	Search(ctx context.Context, in *SearchRequest, opts ...grpc.CallOption) (*SearchResponse, error)
@@ -74,7 +76,8 @@ type ToolServiceClient interface {
 	ListMatterDocuments(ctx context.Context, in *ListMatterDocumentsRequest, opts ...grpc.CallOption) (*ListMatterDocumentsResponse, error)
 	// GetDocumentText returns a document's text, whole or in part.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-	// FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+	// NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+	// FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
 	GetDocumentText(ctx context.Context, in *GetDocumentTextRequest, opts ...grpc.CallOption) (*GetDocumentTextResponse, error)
 	// RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
 	// has no documentation, nothing is found.
@@ -207,7 +210,8 @@ func (c *toolServiceClient) RetrieveDocumentation(ctx context.Context, in *Retri
 // ToolService offers the agent's tools without the agent.
 type ToolServiceServer interface {
 	// ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-	// the others have their results.
+	// the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+	// first cost no model calls.
 	// Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
 	// FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -222,7 +226,8 @@ type ToolServiceServer interface {
 	ParseIql(context.Context, *ParseIqlRequest) (*ParseIqlResponse, error)
 	// ListIqlTemplates lists the templates that queries may call: the language's own, then those that the service adds.
 	ListIqlTemplates(context.Context, *ListIqlTemplatesRequest) (*ListIqlTemplatesResponse, error)
-	// Search finds the passages of a matter that are closest to a query, by meaning and by words.
+	// Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+	// be searched are named.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
 	// UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
 	Search(context.Context, *SearchRequest) (*SearchResponse, error)
@@ -243,7 +248,8 @@ type ToolServiceServer interface {
 	ListMatterDocuments(context.Context, *ListMatterDocumentsRequest) (*ListMatterDocumentsResponse, error)
 	// GetDocumentText returns a document's text, whole or in part.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-	// FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+	// NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+	// FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
 	GetDocumentText(context.Context, *GetDocumentTextRequest) (*GetDocumentTextResponse, error)
 	// RetrieveDocumentation searches the documentation of the caller's tenant, which belongs to no matter. If the tenant
 	// has no documentation, nothing is found.

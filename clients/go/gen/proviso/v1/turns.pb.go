@@ -39,7 +39,7 @@ const (
 	ExitReason_EXIT_REASON_MAX_TOOL_CALLS_REACHED ExitReason = 3
 	// The conversation is longer than the context limit; the model was not called. Retryable: no. Display: yes.
 	ExitReason_EXIT_REASON_MAX_CONTEXT_REACHED ExitReason = 4
-	// The message was empty or blank; nothing was stored. Retryable: yes. Display: no.
+	// The message was empty or blank; no message was stored. Retryable: yes. Display: no.
 	ExitReason_EXIT_REASON_EMPTY_INPUT ExitReason = 5
 	// The model's provider refused calls because of their rate, also after retries; see retry_after. Retryable: yes.
 	// Display: yes.
@@ -121,6 +121,125 @@ func (ExitReason) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_turns_proto_rawDescGZIP(), []int{0}
 }
 
+// ExitCause says what exactly ended a turn, where the exit reason leaves that open. It decides retryable and retry_after.
+type ExitCause int32
+
+const (
+	// The exit reason says all.
+	ExitCause_EXIT_CAUSE_UNSPECIFIED ExitCause = 0
+	// LLM_GENERATION_FAILURE: the provider blocked the question or the reply by its rules of safety. Retryable: no.
+	ExitCause_EXIT_CAUSE_BLOCKED ExitCause = 1
+	// LLM_GENERATION_FAILURE: the reply was cut at the model's output limit. Retryable: no; ask for less.
+	ExitCause_EXIT_CAUSE_CUT ExitCause = 2
+	// LLM_GENERATION_FAILURE: the provider held the reply back because it repeats a published text. Retryable: no.
+	ExitCause_EXIT_CAUSE_RECITATION ExitCause = 3
+	// LLM_GENERATION_FAILURE: the model does not support the language. Retryable: no.
+	ExitCause_EXIT_CAUSE_LANGUAGE ExitCause = 4
+	// LLM_GENERATION_FAILURE: the model returned nothing, twice. Retryable: yes.
+	ExitCause_EXIT_CAUSE_EMPTY ExitCause = 5
+	// LLM_GENERATION_FAILURE: the provider could not read its model's tool call, twice. Retryable: yes.
+	ExitCause_EXIT_CAUSE_MALFORMED ExitCause = 6
+	// LLM_GENERATION_FAILURE: what the model wrote, twice, stands in no source. Retryable: yes.
+	ExitCause_EXIT_CAUSE_UNGROUNDED ExitCause = 7
+	// LLM_GENERATION_FAILURE: the retrieval found nothing to answer from. Retryable: yes.
+	ExitCause_EXIT_CAUSE_NOTHING_FOUND ExitCause = 8
+	// LLM_GENERATION_FAILURE: the provider ended the reply for a reason that it does not name. Retryable: maybe.
+	ExitCause_EXIT_CAUSE_STOPPED ExitCause = 9
+	// MAX_CONTEXT_REACHED: this message alone is longer than the context limit. Retryable: no; shorten it.
+	ExitCause_EXIT_CAUSE_MESSAGE_TOO_LONG ExitCause = 10
+	// MAX_CONTEXT_REACHED: the conversation has no room for another message. Retryable: no; see ContinueSession.
+	ExitCause_EXIT_CAUSE_CONVERSATION_FULL ExitCause = 11
+	// LLM_ERROR or RATE_LIMITED: calls kept failing, so the model is not called for a while; see retry_after.
+	// Retryable: yes.
+	ExitCause_EXIT_CAUSE_PROVIDER_PAUSED ExitCause = 12
+	// LLM_ERROR: the provider could not be reached or failed. Retryable: yes.
+	ExitCause_EXIT_CAUSE_PROVIDER_FAILED ExitCause = 13
+	// LLM_ERROR: the provider refused the call, for example its key or the model's name; the operator of the service has
+	// to look into it. Retryable: no.
+	ExitCause_EXIT_CAUSE_PROVIDER_REFUSED ExitCause = 14
+	// LLM_ERROR or RATE_LIMITED: a budget or quota of the provider is used up. Retryable: no, until it is renewed.
+	ExitCause_EXIT_CAUSE_OVER_BUDGET ExitCause = 15
+	// CANCELLED: nobody read the turn for the grace time. Retryable: yes.
+	ExitCause_EXIT_CAUSE_ABANDONED ExitCause = 16
+	// CANCELLED: the service was stopping. Retryable: yes.
+	ExitCause_EXIT_CAUSE_STOPPING ExitCause = 17
+	// CANCELLED: a caller cancelled it. Retryable: not applicable.
+	ExitCause_EXIT_CAUSE_CANCELLED_BY_CALLER ExitCause = 18
+)
+
+// Enum value maps for ExitCause.
+var (
+	ExitCause_name = map[int32]string{
+		0:  "EXIT_CAUSE_UNSPECIFIED",
+		1:  "EXIT_CAUSE_BLOCKED",
+		2:  "EXIT_CAUSE_CUT",
+		3:  "EXIT_CAUSE_RECITATION",
+		4:  "EXIT_CAUSE_LANGUAGE",
+		5:  "EXIT_CAUSE_EMPTY",
+		6:  "EXIT_CAUSE_MALFORMED",
+		7:  "EXIT_CAUSE_UNGROUNDED",
+		8:  "EXIT_CAUSE_NOTHING_FOUND",
+		9:  "EXIT_CAUSE_STOPPED",
+		10: "EXIT_CAUSE_MESSAGE_TOO_LONG",
+		11: "EXIT_CAUSE_CONVERSATION_FULL",
+		12: "EXIT_CAUSE_PROVIDER_PAUSED",
+		13: "EXIT_CAUSE_PROVIDER_FAILED",
+		14: "EXIT_CAUSE_PROVIDER_REFUSED",
+		15: "EXIT_CAUSE_OVER_BUDGET",
+		16: "EXIT_CAUSE_ABANDONED",
+		17: "EXIT_CAUSE_STOPPING",
+		18: "EXIT_CAUSE_CANCELLED_BY_CALLER",
+	}
+	ExitCause_value = map[string]int32{
+		"EXIT_CAUSE_UNSPECIFIED":         0,
+		"EXIT_CAUSE_BLOCKED":             1,
+		"EXIT_CAUSE_CUT":                 2,
+		"EXIT_CAUSE_RECITATION":          3,
+		"EXIT_CAUSE_LANGUAGE":            4,
+		"EXIT_CAUSE_EMPTY":               5,
+		"EXIT_CAUSE_MALFORMED":           6,
+		"EXIT_CAUSE_UNGROUNDED":          7,
+		"EXIT_CAUSE_NOTHING_FOUND":       8,
+		"EXIT_CAUSE_STOPPED":             9,
+		"EXIT_CAUSE_MESSAGE_TOO_LONG":    10,
+		"EXIT_CAUSE_CONVERSATION_FULL":   11,
+		"EXIT_CAUSE_PROVIDER_PAUSED":     12,
+		"EXIT_CAUSE_PROVIDER_FAILED":     13,
+		"EXIT_CAUSE_PROVIDER_REFUSED":    14,
+		"EXIT_CAUSE_OVER_BUDGET":         15,
+		"EXIT_CAUSE_ABANDONED":           16,
+		"EXIT_CAUSE_STOPPING":            17,
+		"EXIT_CAUSE_CANCELLED_BY_CALLER": 18,
+	}
+)
+
+func (x ExitCause) Enum() *ExitCause {
+	p := new(ExitCause)
+	*p = x
+	return p
+}
+
+func (x ExitCause) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ExitCause) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_turns_proto_enumTypes[1].Descriptor()
+}
+
+func (ExitCause) Type() protoreflect.EnumType {
+	return &file_proviso_v1_turns_proto_enumTypes[1]
+}
+
+func (x ExitCause) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ExitCause.Descriptor instead.
+func (ExitCause) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_turns_proto_rawDescGZIP(), []int{1}
+}
+
 // ToolCallDecision is a person's decision on a tool call.
 type ToolCallDecision int32
 
@@ -162,11 +281,11 @@ func (x ToolCallDecision) String() string {
 }
 
 func (ToolCallDecision) Descriptor() protoreflect.EnumDescriptor {
-	return file_proviso_v1_turns_proto_enumTypes[1].Descriptor()
+	return file_proviso_v1_turns_proto_enumTypes[2].Descriptor()
 }
 
 func (ToolCallDecision) Type() protoreflect.EnumType {
-	return &file_proviso_v1_turns_proto_enumTypes[1]
+	return &file_proviso_v1_turns_proto_enumTypes[2]
 }
 
 func (x ToolCallDecision) Number() protoreflect.EnumNumber {
@@ -175,7 +294,7 @@ func (x ToolCallDecision) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolCallDecision.Descriptor instead.
 func (ToolCallDecision) EnumDescriptor() ([]byte, []int) {
-	return file_proviso_v1_turns_proto_rawDescGZIP(), []int{1}
+	return file_proviso_v1_turns_proto_rawDescGZIP(), []int{2}
 }
 
 // Usage is what a turn cost.
@@ -381,7 +500,9 @@ type ToolCallRecord struct {
 	// Whether the result came from a cache.
 	FromCache bool `protobuf:"varint,8,opt,name=from_cache,json=fromCache,proto3" json:"from_cache,omitempty"`
 	// What a person decided, if the tool needs an approval; unspecified if it needs none or nobody decided in time.
-	Decision      ToolCallDecision `protobuf:"varint,9,opt,name=decision,proto3,enum=proviso.v1.ToolCallDecision" json:"decision,omitempty"`
+	Decision ToolCallDecision `protobuf:"varint,9,opt,name=decision,proto3,enum=proviso.v1.ToolCallDecision" json:"decision,omitempty"`
+	// Why the call failed or was not made, for programs.
+	FailureCause  FailureCause `protobuf:"varint,10,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -479,6 +600,13 @@ func (x *ToolCallRecord) GetDecision() ToolCallDecision {
 	return ToolCallDecision_TOOL_CALL_DECISION_UNSPECIFIED
 }
 
+func (x *ToolCallRecord) GetFailureCause() FailureCause {
+	if x != nil {
+		return x.FailureCause
+	}
+	return FailureCause_FAILURE_CAUSE_UNSPECIFIED
+}
+
 // TurnSummary is what is kept of a turn beside its messages.
 type TurnSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -491,7 +619,9 @@ type TurnSummary struct {
 	// How long it took.
 	Duration *durationpb.Duration `protobuf:"bytes,4,opt,name=duration,proto3" json:"duration,omitempty"`
 	// The chat model.
-	Model         string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
+	Model string `protobuf:"bytes,5,opt,name=model,proto3" json:"model,omitempty"`
+	// What exactly ended the turn.
+	ExitCause     ExitCause `protobuf:"varint,6,opt,name=exit_cause,json=exitCause,proto3,enum=proviso.v1.ExitCause" json:"exit_cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -561,12 +691,19 @@ func (x *TurnSummary) GetModel() string {
 	return ""
 }
 
+func (x *TurnSummary) GetExitCause() ExitCause {
+	if x != nil {
+		return x.ExitCause
+	}
+	return ExitCause_EXIT_CAUSE_UNSPECIFIED
+}
+
 var File_proviso_v1_turns_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_turns_proto_rawDesc = "" +
 	"\n" +
 	"\x16proviso/v1/turns.proto\x12\n" +
-	"proviso.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\x01\n" +
+	"proviso.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17proviso/v1/errors.proto\"\xd2\x01\n" +
 	"\x05Usage\x12!\n" +
 	"\finput_tokens\x18\x01 \x01(\x05R\vinputTokens\x12#\n" +
 	"\routput_tokens\x18\x02 \x01(\x05R\foutputTokens\x12\x1f\n" +
@@ -582,7 +719,7 @@ const file_proviso_v1_turns_proto_rawDesc = "" +
 	"\bduration\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x1d\n" +
 	"\n" +
 	"from_cache\x18\x06 \x01(\bR\tfromCache\x12\x16\n" +
-	"\x06failed\x18\a \x01(\bR\x06failed\"\xde\x02\n" +
+	"\x06failed\x18\a \x01(\bR\x06failed\"\x9d\x03\n" +
 	"\x0eToolCallRecord\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1f\n" +
@@ -596,7 +733,9 @@ const file_proviso_v1_turns_proto_rawDesc = "" +
 	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x1d\n" +
 	"\n" +
 	"from_cache\x18\b \x01(\bR\tfromCache\x128\n" +
-	"\bdecision\x18\t \x01(\x0e2\x1c.proviso.v1.ToolCallDecisionR\bdecision\"\xf7\x01\n" +
+	"\bdecision\x18\t \x01(\x0e2\x1c.proviso.v1.ToolCallDecisionR\bdecision\x12=\n" +
+	"\rfailure_cause\x18\n" +
+	" \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\xad\x02\n" +
 	"\vTurnSummary\x127\n" +
 	"\vexit_reason\x18\x01 \x01(\x0e2\x16.proviso.v1.ExitReasonR\n" +
 	"exitReason\x129\n" +
@@ -604,7 +743,9 @@ const file_proviso_v1_turns_proto_rawDesc = "" +
 	"tool_calls\x18\x02 \x03(\v2\x1a.proviso.v1.ToolCallRecordR\ttoolCalls\x12'\n" +
 	"\x05usage\x18\x03 \x01(\v2\x11.proviso.v1.UsageR\x05usage\x125\n" +
 	"\bduration\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x14\n" +
-	"\x05model\x18\x05 \x01(\tR\x05model*\xb3\x03\n" +
+	"\x05model\x18\x05 \x01(\tR\x05model\x124\n" +
+	"\n" +
+	"exit_cause\x18\x06 \x01(\x0e2\x15.proviso.v1.ExitCauseR\texitCause*\xb3\x03\n" +
 	"\n" +
 	"ExitReason\x12\x1b\n" +
 	"\x17EXIT_REASON_UNSPECIFIED\x10\x00\x12\x19\n" +
@@ -619,7 +760,28 @@ const file_proviso_v1_turns_proto_rawDesc = "" +
 	"\x1dEXIT_REASON_INVALID_TOOL_CALL\x10\t\x12\x19\n" +
 	"\x15EXIT_REASON_CANCELLED\x10\x14\x12!\n" +
 	"\x1dEXIT_REASON_DEADLINE_EXCEEDED\x10\x15\x12\x1e\n" +
-	"\x1aEXIT_REASON_INTERNAL_ERROR\x10\x16*\xa4\x01\n" +
+	"\x1aEXIT_REASON_INTERNAL_ERROR\x10\x16*\x9f\x04\n" +
+	"\tExitCause\x12\x1a\n" +
+	"\x16EXIT_CAUSE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12EXIT_CAUSE_BLOCKED\x10\x01\x12\x12\n" +
+	"\x0eEXIT_CAUSE_CUT\x10\x02\x12\x19\n" +
+	"\x15EXIT_CAUSE_RECITATION\x10\x03\x12\x17\n" +
+	"\x13EXIT_CAUSE_LANGUAGE\x10\x04\x12\x14\n" +
+	"\x10EXIT_CAUSE_EMPTY\x10\x05\x12\x18\n" +
+	"\x14EXIT_CAUSE_MALFORMED\x10\x06\x12\x19\n" +
+	"\x15EXIT_CAUSE_UNGROUNDED\x10\a\x12\x1c\n" +
+	"\x18EXIT_CAUSE_NOTHING_FOUND\x10\b\x12\x16\n" +
+	"\x12EXIT_CAUSE_STOPPED\x10\t\x12\x1f\n" +
+	"\x1bEXIT_CAUSE_MESSAGE_TOO_LONG\x10\n" +
+	"\x12 \n" +
+	"\x1cEXIT_CAUSE_CONVERSATION_FULL\x10\v\x12\x1e\n" +
+	"\x1aEXIT_CAUSE_PROVIDER_PAUSED\x10\f\x12\x1e\n" +
+	"\x1aEXIT_CAUSE_PROVIDER_FAILED\x10\r\x12\x1f\n" +
+	"\x1bEXIT_CAUSE_PROVIDER_REFUSED\x10\x0e\x12\x1a\n" +
+	"\x16EXIT_CAUSE_OVER_BUDGET\x10\x0f\x12\x18\n" +
+	"\x14EXIT_CAUSE_ABANDONED\x10\x10\x12\x17\n" +
+	"\x13EXIT_CAUSE_STOPPING\x10\x11\x12\"\n" +
+	"\x1eEXIT_CAUSE_CANCELLED_BY_CALLER\x10\x12*\xa4\x01\n" +
 	"\x10ToolCallDecision\x12\"\n" +
 	"\x1eTOOL_CALL_DECISION_UNSPECIFIED\x10\x00\x12#\n" +
 	"\x1fTOOL_CALL_DECISION_APPROVE_ONCE\x10\x01\x12*\n" +
@@ -642,33 +804,37 @@ func file_proviso_v1_turns_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_turns_proto_rawDescData
 }
 
-var file_proviso_v1_turns_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_proviso_v1_turns_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
 var file_proviso_v1_turns_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_proviso_v1_turns_proto_goTypes = []any{
 	(ExitReason)(0),               // 0: proviso.v1.ExitReason
-	(ToolCallDecision)(0),         // 1: proviso.v1.ToolCallDecision
-	(*Usage)(nil),                 // 2: proviso.v1.Usage
-	(*ModelCallUsage)(nil),        // 3: proviso.v1.ModelCallUsage
-	(*ToolCallRecord)(nil),        // 4: proviso.v1.ToolCallRecord
-	(*TurnSummary)(nil),           // 5: proviso.v1.TurnSummary
-	(*durationpb.Duration)(nil),   // 6: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(ExitCause)(0),                // 1: proviso.v1.ExitCause
+	(ToolCallDecision)(0),         // 2: proviso.v1.ToolCallDecision
+	(*Usage)(nil),                 // 3: proviso.v1.Usage
+	(*ModelCallUsage)(nil),        // 4: proviso.v1.ModelCallUsage
+	(*ToolCallRecord)(nil),        // 5: proviso.v1.ToolCallRecord
+	(*TurnSummary)(nil),           // 6: proviso.v1.TurnSummary
+	(*durationpb.Duration)(nil),   // 7: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(FailureCause)(0),             // 9: proviso.v1.FailureCause
 }
 var file_proviso_v1_turns_proto_depIdxs = []int32{
-	3, // 0: proviso.v1.Usage.calls:type_name -> proviso.v1.ModelCallUsage
-	6, // 1: proviso.v1.ModelCallUsage.duration:type_name -> google.protobuf.Duration
-	7, // 2: proviso.v1.ToolCallRecord.start_time:type_name -> google.protobuf.Timestamp
-	6, // 3: proviso.v1.ToolCallRecord.duration:type_name -> google.protobuf.Duration
-	1, // 4: proviso.v1.ToolCallRecord.decision:type_name -> proviso.v1.ToolCallDecision
-	0, // 5: proviso.v1.TurnSummary.exit_reason:type_name -> proviso.v1.ExitReason
-	4, // 6: proviso.v1.TurnSummary.tool_calls:type_name -> proviso.v1.ToolCallRecord
-	2, // 7: proviso.v1.TurnSummary.usage:type_name -> proviso.v1.Usage
-	6, // 8: proviso.v1.TurnSummary.duration:type_name -> google.protobuf.Duration
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	4,  // 0: proviso.v1.Usage.calls:type_name -> proviso.v1.ModelCallUsage
+	7,  // 1: proviso.v1.ModelCallUsage.duration:type_name -> google.protobuf.Duration
+	8,  // 2: proviso.v1.ToolCallRecord.start_time:type_name -> google.protobuf.Timestamp
+	7,  // 3: proviso.v1.ToolCallRecord.duration:type_name -> google.protobuf.Duration
+	2,  // 4: proviso.v1.ToolCallRecord.decision:type_name -> proviso.v1.ToolCallDecision
+	9,  // 5: proviso.v1.ToolCallRecord.failure_cause:type_name -> proviso.v1.FailureCause
+	0,  // 6: proviso.v1.TurnSummary.exit_reason:type_name -> proviso.v1.ExitReason
+	5,  // 7: proviso.v1.TurnSummary.tool_calls:type_name -> proviso.v1.ToolCallRecord
+	3,  // 8: proviso.v1.TurnSummary.usage:type_name -> proviso.v1.Usage
+	7,  // 9: proviso.v1.TurnSummary.duration:type_name -> google.protobuf.Duration
+	1,  // 10: proviso.v1.TurnSummary.exit_cause:type_name -> proviso.v1.ExitCause
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_turns_proto_init() }
@@ -676,12 +842,13 @@ func file_proviso_v1_turns_proto_init() {
 	if File_proviso_v1_turns_proto != nil {
 		return
 	}
+	file_proviso_v1_errors_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_turns_proto_rawDesc), len(file_proviso_v1_turns_proto_rawDesc)),
-			NumEnums:      2,
+			NumEnums:      3,
 			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,

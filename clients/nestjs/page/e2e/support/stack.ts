@@ -84,12 +84,12 @@ export class Stack {
     return (response.status === 204 ? undefined : await response.json()) as T;
   }
 
-  /** A matter with documents that can be searched: file names and their texts. */
-  async matter(name: string, documents: Record<string, string>): Promise<string> {
+  /** A matter with documents that can be searched: file names and their texts, or bytes. */
+  async matter(name: string, documents: Record<string, string | Buffer>): Promise<string> {
     const { matter } = await this.call<{ matter: { matter_id: string } }>("POST", "/matters", { name });
     for (const [filename, text] of Object.entries(documents)) {
       const form = new FormData();
-      form.append("file", new Blob([text], { type: "text/markdown" }), filename);
+      form.append("file", new Blob([typeof text === "string" ? text : new Uint8Array(text)]), filename);
       await this.call("POST", `/matters/${matter.matter_id}/documents`, form);
     }
     // The stream ends when all of them are ready.

@@ -1,3 +1,4 @@
+import { SourcePanel } from "../chat/SourcePanel.js";
 import { ContextPanel } from "../context/ContextPanel.js";
 import { SessionPanel } from "../context/SessionPanel.js";
 import { useNavigation } from "../core/navigation.js";
@@ -6,6 +7,7 @@ import { Viewer } from "../viewer/Viewer.js";
 
 const LABELS: Record<Side["kind"], string> = {
   document: "Document",
+  source: "Source of an answer",
   context: "Context of an answer",
   session: "Items of the conversation",
 };
@@ -17,6 +19,7 @@ export function SideColumn() {
   return (
     <aside class="side" aria-label={LABELS[side.kind]}>
       {side.kind === "document" && <Viewer />}
+      {side.kind === "source" && <SourcePanel source={side.source} />}
       {side.kind === "context" && <ContextPanel key={side.turnId} turnId={side.turnId} />}
       {side.kind === "session" && <SessionPanel />}
     </aside>

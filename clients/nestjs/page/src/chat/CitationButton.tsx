@@ -1,29 +1,35 @@
 import type { Citation } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
+import { citedSource, isInDocument, whereabouts } from "./cited-source.js";
 import { useConversation } from "./opened-conversation.js";
 
-/** The number of a citation; it opens the document at the quoted words. */
+/** The number of a citation; it opens the document at the quoted words, or shows the source that is no document. */
 export function CitationButton({ citation }: { citation: Citation }) {
   const navigation = useNavigation();
   const conversation = useConversation();
-  const place = [citation.filename, citation.heading, citation.page > 0 ? `page ${citation.page}` : ""];
-  const where = place.filter((part) => part !== "").join(", ");
+  const where = whereabouts(citation);
   const open = (): void => {
     const exchange = conversation.exchanges.peek().find(({ view }) => view.peek().citations.includes(citation));
+    if (!isInDocument(citation)) {
+      navigation.openSide({ kind: "source", source: citedSource(citation, exchange?.view.peek().turnId) });
+      return;
+    }
     const turnMatter = exchange?.view.peek().requestContext?.matter_context?.matter_id;
     const matterId = turnMatter ?? navigation.selectedMatter.peek()?.matterId ?? "";
     const { document_id: documentId, filename, start, end, quote } = citation;
     navigation.openDocument({ matterId, documentId, filename, start, end, quote });
   };
+  // An answer that names its source has no number there.
+  const isNumbered = citation.number > 0;
   return (
     <button
       type="button"
       class="citation"
       title={where}
-      aria-label={`Citation ${citation.number}: ${where}`}
+      aria-label={isNumbered ? `Citation ${citation.number}: ${where}` : `Source: ${where}`}
       onClick={open}
     >
-      {citation.number}
+      {isNumbered ? citation.number : "•"}
     </button>
   );
 }

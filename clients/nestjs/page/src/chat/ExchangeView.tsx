@@ -35,7 +35,12 @@ export function ExchangeView({ exchange, conversation, isLast }: ExchangeViewPro
       <div class="answer">
         <h3 class="visually-hidden">Answer</h3>
         <AnswerParts exchange={exchange} conversation={conversation} isRunning={isRunning} isLast={isLast} />
-        {failure && <ErrorNote error={failure} onRetry={() => void conversation.tryAgain(exchange)} />}
+        {failure && (
+          <ErrorNote
+            error={failure}
+            onRetry={conversation.canTryAgain(exchange) ? () => void conversation.tryAgain(exchange) : undefined}
+          />
+        )}
       </div>
     </article>
   );
@@ -55,7 +60,7 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
           {decision}
         </p>
       ))}
-      {view.calls.length > 0 && <ToolActivity calls={view.calls} />}
+      {view.calls.length > 0 && <ToolActivity turnId={view.turnId} calls={view.calls} />}
       {view.approvals.map((approval) => (
         <ApprovalCard
           key={approval.call_id}
@@ -70,7 +75,7 @@ function AnswerParts({ exchange, conversation, isRunning, isLast }: AnswerPartsP
       {isWaiting && <Spinner label="Thinking" showLabel />}
       {isRunning && <RunningLine exchange={exchange} conversation={conversation} />}
       {view.end && <TurnEnd exchange={exchange} end={view.end} conversation={conversation} isLast={isLast} />}
-      {view.end && <AnswerFoot view={view} end={view.end} />}
+      {view.end && <AnswerFoot view={view} end={view.end} onRate={(rating) => conversation.rate(exchange, rating)} />}
     </>
   );
 }

@@ -1,9 +1,11 @@
 import { useSignal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Button, EmptyState, ErrorNote, Spinner } from "../core/components/index.js";
+import { Button, EditIcon, EmptyState, ErrorNote, Icon, NameForm, Spinner } from "../core/components/index.js";
 import type { Session } from "../core/contract.js";
 import { formatTime } from "../core/format.js";
 import { useNavigation } from "../core/navigation.js";
+import { useFocusBack } from "../core/use-focus-back.js";
 import { useSessionList } from "./session-list.js";
 
 const TITLE_ID = "sessions-title";
@@ -60,62 +62,100 @@ export function Sessions() {
 }
 
 function SessionRow({ session, onDelete }: { session: Session; onDelete: () => void }) {
-  const navigation = useNavigation();
+  const list = useSessionList();
+  const row = useRef<HTMLLIElement>(null);
   const asksToDelete = useSignal(false);
-  const row = useFocusOfConfirmation(asksToDelete.value);
-  const title = useSessionList().titles.value.get(session.session_id) ?? "New conversation";
-  const isCurrent = navigation.sessionId.value === session.session_id;
-  const matter = session.matter_context?.matter_name;
+  const renaming = useSignal(false);
+  useFocusBack(row, asksToDelete.value, ".session-delete", ".session-keep");
+  useFocusBack(row, renaming.value, ".session-rename");
+  const isCurrent = useNavigation().sessionId.value === session.session_id;
+  const title = session.title || (list.titles.value.get(session.session_id) ?? "New conversation");
+  const close = (): void => {
+    renaming.value = false;
+  };
   return (
     <li class={isCurrent ? "session session-current" : "session"} ref={row}>
-      <a
-        href={`#/chat/${encodeURIComponent(session.session_id)}`}
-        aria-current={isCurrent ? "true" : undefined}
-        onClick={(event) => {
-          event.preventDefault();
-          navigation.openSession(session.session_id);
-        }}
-      >
-        <span class="session-title">{title}</span>
-        <span class="session-more">
-          {[formatTime(session.update_time ?? session.create_time ?? ""), matter].filter(Boolean).join(" · ")}
-        </span>
-      </a>
-      {asksToDelete.value ? (
-        <span class="session-confirm" role="group" aria-label={`Delete “${title}”?`}>
-          <Button small look="danger" onClick={onDelete}>
-            Delete
-          </Button>
-          <Button small look="quiet" class="session-keep" onClick={() => (asksToDelete.value = false)}>
-            Keep
-          </Button>
-        </span>
+      {renaming.value ? (
+        <NameForm
+          label="Title of the conversation"
+          action="Rename"
+          name={title}
+          onName={async (name) => {
+            await list.rename(session.session_id, name);
+            close();
+          }}
+          onClose={close}
+        />
       ) : (
-        <Button
-          small
-          look="quiet"
-          class="session-delete"
-          aria-label={`Delete “${title}”`}
-          title="Delete"
-          onClick={() => (asksToDelete.value = true)}
-        >
-          <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M3 4.5h10M6.5 4.5V3h3v1.5m-5 0l.6 8.5h5.8l.6-8.5" />
-          </svg>
-        </Button>
+        <>
+          <SessionLink session={session} title={title} isCurrent={isCurrent} />
+          {asksToDelete.value ? (
+            <span class="session-confirm" role="group" aria-label={`Delete “${title}”?`}>
+              <Button small look="danger" onClick={onDelete}>
+                Delete
+              </Button>
+              <Button small look="quiet" class="session-keep" onClick={() => (asksToDelete.value = false)}>
+                Keep
+              </Button>
+            </span>
+          ) : (
+            <SessionTools title={title} renaming={renaming} asksToDelete={asksToDelete} />
+          )}
+        </>
       )}
     </li>
   );
 }
 
-/** Puts the focus on the safe answer when the row asks, and back on what it was asked from. */
-function useFocusOfConfirmation(asks: boolean) {
-  const row = useRef<HTMLLIElement>(null);
-  const asked = useRef(false);
-  useEffect(() => {
-    const button = asks ? ".session-keep" : ".session-delete";
-    if (asks !== asked.current) row.current?.querySelector<HTMLElement>(button)?.focus();
-    asked.current = asks;
-  }, [asks]);
-  return row;
+function SessionLink({ session, title, isCurrent }: { session: Session; title: string; isCurrent: boolean }) {
+  const navigation = useNavigation();
+  const matter = session.matter_context?.matter_name;
+  return (
+    <a
+      href={`#/chat/${encodeURIComponent(session.session_id)}`}
+      aria-current={isCurrent ? "true" : undefined}
+      onClick={(event) => {
+        event.preventDefault();
+        navigation.openSession(session.session_id);
+      }}
+    >
+      <span class="session-title">{title}</span>
+      <span class="session-more">
+        {[formatTime(session.update_time ?? session.create_time ?? ""), matter].filter(Boolean).join(" · ")}
+      </span>
+    </a>
+  );
+}
+
+interface SessionToolsProps {
+  title: string;
+  renaming: Signal<boolean>;
+  asksToDelete: Signal<boolean>;
+}
+
+function SessionTools({ title, renaming, asksToDelete }: SessionToolsProps) {
+  return (
+    <span class="session-tools">
+      <Button
+        small
+        look="quiet"
+        class="session-rename"
+        aria-label={`Rename “${title}”`}
+        title="Rename"
+        onClick={() => (renaming.value = true)}
+      >
+        <EditIcon />
+      </Button>
+      <Button
+        small
+        look="quiet"
+        class="session-delete"
+        aria-label={`Delete “${title}”`}
+        title="Delete"
+        onClick={() => (asksToDelete.value = true)}
+      >
+        <Icon path="M3 4.5h10M6.5 4.5V3h3v1.5m-5 0l.6 8.5h5.8l.6-8.5" />
+      </Button>
+    </span>
+  );
 }

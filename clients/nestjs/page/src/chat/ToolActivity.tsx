@@ -1,25 +1,35 @@
+import { useSignal } from "@preact/signals";
 import { Disclosure, Pill, Spinner } from "../core/components/index.js";
 import { formatDuration } from "../core/format.js";
 import { argumentsOf, toolName, toolWords, valueWords } from "./tool-words.js";
+import { ToolOutput } from "./ToolOutput.js";
 import type { ToolCall } from "./turn-view.js";
 
 /** A line for each tool call; opened, its arguments and what it returned. */
-export function ToolActivity({ calls }: { calls: readonly ToolCall[] }) {
+export function ToolActivity({ turnId, calls }: { turnId: string; calls: readonly ToolCall[] }) {
   return (
     <ul class="activity" aria-label="What was looked up">
       {calls.map((call) => (
         <li key={call.callId}>
-          <Disclosure class="call" summary={<CallLine call={call} />}>
-            <p class="call-name">{toolName(call)}</p>
-            <h4>Arguments</h4>
-            <Arguments inputJson={call.inputJson} />
-            <h4>{call.error ? "Failure" : "Result"}</h4>
-            <pre class="call-output">{outputOf(call)}</pre>
-            {call.truncated && <p class="answer-note">The result is longer than what is shown.</p>}
-          </Disclosure>
+          <Call turnId={turnId} call={call} />
         </li>
       ))}
     </ul>
+  );
+}
+
+function Call({ turnId, call }: { turnId: string; call: ToolCall }) {
+  const isOpen = useSignal(false);
+  return (
+    <Disclosure class="call" summary={<CallLine call={call} />} onToggle={(opened) => (isOpen.value = opened)}>
+      <p class="call-name">{toolName(call)}</p>
+      <h4>Arguments</h4>
+      <Arguments inputJson={call.inputJson} />
+      <h4>{call.error ? "Failure" : "Result"}</h4>
+      {call.error && <pre class="call-output">{call.error}</pre>}
+      {call.isRunning && <pre class="call-output">Running…</pre>}
+      {isOpen.value && !call.error && !call.isRunning && <ToolOutput turnId={turnId} callId={call.callId} />}
+    </Disclosure>
   );
 }
 
@@ -53,10 +63,4 @@ function CallLine({ call }: { call: ToolCall }) {
       {call.durationMs !== undefined && <span class="call-time">{formatDuration(call.durationMs)}</span>}
     </span>
   );
-}
-
-function outputOf(call: ToolCall): string {
-  if (call.error) return call.error;
-  if (call.isRunning) return "Running…";
-  return call.output ?? "What the tool returned is no longer kept.";
 }

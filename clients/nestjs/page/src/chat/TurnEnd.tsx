@@ -1,10 +1,12 @@
 import { useMemo } from "preact/hooks";
 import { Button } from "../core/components/index.js";
 import type { FinalState } from "../core/contract.js";
+import { formatCountdown, formatTime } from "../core/format.js";
 import { useSecondsLeft } from "../core/use-seconds-left.js";
 import { ContextPicker } from "./ContextPicker.js";
 import type { Conversation } from "./conversation.js";
-import { choiceFor, endWords, isRetryable } from "./end-words.js";
+import { ContinueOffer } from "./ContinueOffer.js";
+import { choiceFor, endWords, isFull, isRetryable } from "./end-words.js";
 import type { Exchange } from "./exchange.js";
 import { focusQuestion } from "./focus-question.js";
 
@@ -17,7 +19,8 @@ interface TurnEndProps {
 
 /** Why a turn ended, and what the person can do about it; nothing for a usual answer. */
 export function TurnEnd({ exchange, end, conversation, isLast }: TurnEndProps) {
-  const words = endWords(end);
+  const words = [endWords(end), notBefore(end, exchange.view.value.endTime)].filter((part) => part !== "").join(" ");
+  const isNearlyFull = end.request_context?.fill?.near_limit === true;
   const choice = isLast && exchange.question !== "" ? choiceFor(end.context_problem) : undefined;
   return (
     <>
@@ -37,6 +40,7 @@ export function TurnEnd({ exchange, end, conversation, isLast }: TurnEndProps) {
           )}
         </div>
       )}
+      {isLast && (isFull(end) || isNearlyFull) && <ContinueOffer isFull={isFull(end)} conversation={conversation} />}
       {choice && <ContextPicker choice={choice} exchange={exchange} conversation={conversation} />}
     </>
   );
@@ -56,7 +60,13 @@ function Retry({ waitMs, endTime, isBusy, onRetry }: RetryProps) {
   const left = useSecondsLeft(waitMs > 0 ? until : undefined);
   return (
     <Button small disabled={left > 0 || isBusy} onClick={onRetry}>
-      {left > 0 ? `Try again in ${left} s` : "Try again"}
+      {left > 0 ? `Try again in ${formatCountdown(left)}` : "Try again"}
     </Button>
   );
+}
+
+/** When another try can help that cannot now; empty where nothing is known of it. */
+function notBefore(end: FinalState, endTime: number | undefined): string {
+  if (end.retry_after_ms === undefined || endTime === undefined || isRetryable(end)) return "";
+  return `Not before ${formatTime(new Date(endTime + end.retry_after_ms).toISOString())}.`;
 }

@@ -100,7 +100,7 @@ function place(text: string, citation: Citation): Placed {
     end: toUtf16(text, citation.answer_end),
   };
   const end = Math.min(cited.end, text.length);
-  const mark = `[${citation.number}]`;
+  const mark = citation.number > 0 ? `[${citation.number}]` : "";
   const start = text.endsWith(mark, end) ? end - mark.length : end;
   return { citation, cited: { start: cited.start, end: start }, mark: { start, end } };
 }

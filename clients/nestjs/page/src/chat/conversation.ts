@@ -1,8 +1,18 @@
 import { signal } from "@preact/signals";
 import type { Signal } from "@preact/signals";
 import { ApiError, allPages, api, pathOf } from "../core/api.js";
-import type { ChatMessage, Decision, MatterContext, Session, Turn, TurnEvent } from "../core/contract.js";
+import type {
+  AnswerRating,
+  ChatMessage,
+  Decision,
+  GivenRating,
+  MatterContext,
+  Session,
+  Turn,
+  TurnEvent,
+} from "../core/contract.js";
 import { randomId } from "../core/ids.js";
+import { isLost } from "./end-words.js";
 import { exchangesOf, newExchange } from "./exchange.js";
 import type { Exchange } from "./exchange.js";
 import type { PendingQuestions } from "./pending-questions.js";
@@ -17,7 +27,12 @@ export interface ConversationEvents {
   onBegun: (sessionId: string) => void;
   /** A turn has begun or ended. */
   onChanged: () => void;
+  /** The conversation goes on in this new session. */
+  onContinued: (sessionId: string) => void;
 }
+
+const NOT_SENT = "Your question could not be sent. It waits below.";
+const NOT_ANSWERED = "Your question was not answered. It waits below.";
 
 /** Messages that a conversation is read back to: the newest. */
 const MOST_MESSAGES = 2_000;
@@ -76,6 +91,7 @@ export class Conversation {
   async ask(question: string, matterContext: MatterContext | undefined): Promise<void> {
     if (this.running.peek()) return;
     this.notice.value = "";
+    if (this.draft.peek().trim() === question.trim()) this.draft.value = "";
     const exchange = newExchange({ question, matterContext });
     this.exchanges.value = [...this.exchanges.peek().filter((known) => !known.failure.peek()), exchange];
     this.pending.keep(this.sessionId, question);
@@ -100,6 +116,23 @@ export class Conversation {
     else await this.askAgain(exchange);
   }
 
+  /** Whether `tryAgain` can bring more than the same failure. */
+  canTryAgain({ view, failure }: Exchange): boolean {
+    const status = failure.value?.status ?? 0;
+    return view.value.turnId !== "" || status === 0 || status === 429 || status >= 500;
+  }
+
+  /**
+   * Goes on in a new session, which has the items, the matter and the last answers of this one; what waits in the box goes
+   * along. Throws ApiError.
+   */
+  async goOn(): Promise<void> {
+    const { session } = await api.post<{ session: Session }>(`${pathOf("sessions", this.sessionId)}/continue`, {});
+    this.pending.forget(this.sessionId);
+    this.pending.keep(session.session_id, this.draft.peek());
+    this.events.onContinued(session.session_id);
+  }
+
   /** Ends the running turn; its final state follows as an event. */
   async stop(): Promise<void> {
     const exchange = this.running.peek();
@@ -115,6 +148,13 @@ export class Conversation {
     const path = pathOf("turns", exchange.view.peek().turnId, "tool-calls", callId, "decision");
     await api.post(path, { decision });
     exchange.view.value = withDecided(exchange.view.peek(), callId);
+  }
+
+  /** Says how good an answer was. Throws ApiError. */
+  async rate(exchange: Exchange, given: GivenRating): Promise<void> {
+    const path = `${pathOf("turns", exchange.view.peek().turnId)}/rating`;
+    const { rating } = await api.put<{ rating?: AnswerRating }>(path, given);
+    exchange.view.value = { ...exchange.view.peek(), rating };
   }
 
   /** Reads how a turn of the past ended: its citations, and whether it can be asked again. */
@@ -158,14 +198,28 @@ export class Conversation {
     else this.offerUnanswered();
   }
 
-  /** A question whose turn is gone without a trace, for its service has died: it goes back into the draft. */
+  /**
+   * A question that left nothing in the session, as when its service has died, or for which there was no room: it goes back
+   * into the draft.
+   */
   private offerUnanswered(): void {
-    const question = this.pending.read(this.sessionId).trim();
+    const pending = this.pending.read(this.sessionId).trim();
     this.pending.forget(this.sessionId);
-    const isStored = this.exchanges.peek().at(-1)?.question.trim() === question;
-    if (question === "" || isStored || this.draft.peek() !== "") return;
+    const last = this.exchanges.peek().at(-1);
+    const hadNoRoom = last?.view.peek().end?.exit_reason === "EXIT_REASON_MAX_CONTEXT_REACHED";
+    const isStored = pending === "" || last?.question.trim() === pending;
+    if (!isStored || hadNoRoom)
+      this.giveBack(
+        isStored ? (last?.question ?? "") : pending,
+        "Your last question was not answered. It waits below.",
+      );
+  }
+
+  /** Puts a question back into the box, unless the person has begun another one. */
+  private giveBack(question: string, notice: string): void {
+    if (question === "" || this.draft.peek() !== "") return;
     this.draft.value = question;
-    this.notice.value = "Your last question was not answered: the service was interrupted. It waits below.";
+    this.notice.value = notice;
   }
 
   /** Shows a turn that runs already, from its first event. */
@@ -222,11 +276,15 @@ export class Conversation {
     const runningTurn = failure.reason === "SESSION_BUSY" ? failure.problem.metadata?.turn_id : undefined;
     if (runningTurn === undefined) {
       exchange.failure.value = failure;
+      // One whose turn has begun is looked for.
+      if (exchange.view.peek().turnId === "") this.giveBack(exchange.question, NOT_SENT);
       return;
     }
     this.exchanges.value = this.exchanges.peek().filter((known) => known !== exchange);
-    this.draft.value ||= exchange.question;
-    this.notice.value = "Another answer is being written in this conversation. Your question waits below.";
+    this.giveBack(
+      exchange.question,
+      "Another answer is being written in this conversation. Your question waits below.",
+    );
     this.pending.forget(this.sessionId);
     // Behind the end of this call, which clears what runs.
     queueMicrotask(() => {
@@ -238,7 +296,9 @@ export class Conversation {
     if (this.closing.signal.aborted) return;
     if (this.running.peek() === exchange) this.running.value = undefined;
     this.isConnected.value = true;
-    if (exchange.view.peek().end) this.pending.forget(this.sessionId);
+    const { end } = exchange.view.peek();
+    if (end) this.pending.forget(this.sessionId);
+    if (end && isLost(end)) this.giveBack(exchange.question, NOT_ANSWERED);
     this.events.onChanged();
     void this.readSession().catch(() => undefined);
   }
@@ -252,5 +312,5 @@ export function exchangeOf(exchanges: Signal<readonly Exchange[]>, turnId: strin
 /** Whether an answer of the past has something that only its final state tells. */
 export function isWorthCompleting(exchange: Exchange, isLast: boolean): boolean {
   const view = exchange.view.peek();
-  return isLast || view.end === undefined || /\[\d+\]/.test(answerText(view));
+  return isLast || view.end === undefined || /[[“„«"]/.test(answerText(view));
 }

@@ -49,6 +49,10 @@ export class OpenedConversation {
         if (this.opened.peek().sessionId === begun) this.navigation.nameSession(begun);
       },
       onChanged: () => void this.sessions.load(),
+      onContinued: (sessionId) => {
+        this.navigation.openSession(sessionId);
+        void this.sessions.load();
+      },
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Questions whose turns run: the service stores a question with its answer, so until then a page that is loaded anew has
- * it from here. One a session.
+ * Questions that wait for an answer: the service stores a question with its answer, so until then a page that is loaded
+ * anew, or goes on in another session, has it from here. One a session.
  */
 export class PendingQuestions {
   constructor(private readonly storage: Pick<Storage, "getItem" | "setItem" | "removeItem">) {}

@@ -9,7 +9,7 @@ interface SessionPage {
   next_page_token: string;
 }
 
-/** The person's conversations, newest first, a page at a time, each under its first question. */
+/** The person's conversations, newest first, a page at a time, each under its title or else its first question. */
 export class SessionList {
   readonly sessions = signal<readonly Session[] | undefined>(undefined);
   readonly titles = signal<ReadonlyMap<string, string>>(new Map());
@@ -24,6 +24,12 @@ export class SessionList {
 
   async loadMore(): Promise<void> {
     if (this.nextPage) await this.read(this.nextPage);
+  }
+
+  /** Throws ApiError. */
+  async rename(sessionId: string, title: string): Promise<void> {
+    const { session } = await api.patch<{ session: Session }>(pathOf("sessions", sessionId), { title });
+    this.sessions.value = this.sessions.peek()?.map((known) => (known.session_id === sessionId ? session : known));
   }
 
   /** Throws ApiError, as while an answer is being written in the conversation. */
@@ -48,8 +54,8 @@ export class SessionList {
 
   /** One after the other: a title is worth no crowd of calls. */
   private async readTitles(sessions: readonly Session[]): Promise<void> {
-    for (const { session_id: id, message_count: count } of sessions) {
-      if (count === 0 || this.titles.peek().has(id)) continue;
+    for (const { session_id: id, message_count: count, title: given } of sessions) {
+      if (given || count === 0 || this.titles.peek().has(id)) continue;
       const path = `${pathOf("sessions", id)}/messages`;
       const { messages } = await api.get<{ messages: ChatMessage[] }>(path, { query: { page_size: 1 } });
       const title = messages[0]?.content.trim() ?? "";

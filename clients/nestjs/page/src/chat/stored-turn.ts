@@ -7,6 +7,7 @@ export function storedView(message: ChatMessage): TurnView {
   const { turn } = message;
   const end: FinalState = {
     exit_reason: turn?.exit_reason ?? "EXIT_REASON_COMPLETED",
+    exit_cause: turn?.exit_cause ?? "EXIT_CAUSE_UNSPECIFIED",
     retryable: "RETRYABLE_NOT_APPLICABLE",
     display_message: true,
     message: message.content,
@@ -16,6 +17,8 @@ export function storedView(message: ChatMessage): TurnView {
     from_cache: false,
     context_problem: "CONTEXT_PROBLEM_UNSPECIFIED",
     tool_call_records: turn?.tool_calls ?? [],
+    omitted_sentences: 0,
+    message_truncated: false,
   };
   if (turn?.usage) end.usage = turn.usage;
   if (turn?.duration_ms !== undefined) end.duration_ms = turn.duration_ms;
@@ -26,6 +29,7 @@ export function storedView(message: ChatMessage): TurnView {
     requestContext: message.request_context,
     end,
     endTime: millisecondsOf(message.create_time),
+    rating: message.rating,
   };
 }
 
@@ -47,8 +51,6 @@ function recordedCall(record: ToolCallRecord): ToolCall {
     tool: record.tool,
     serverName: record.server_name,
     inputJson: record.input_json,
-    output: undefined,
-    truncated: false,
     error: record.error,
     durationMs: record.duration_ms,
     fromCache: record.from_cache,

@@ -1,4 +1,4 @@
-import { ApiError, api, pathOf } from "../core/api.js";
+import { ApiError, api, pathOf, withQuery } from "../core/api.js";
 import type { Problem } from "../core/api.js";
 import { pause, waitBefore } from "../core/backoff.js";
 import type { MatterContext, Turn, TurnEvent } from "../core/contract.js";
@@ -14,6 +14,9 @@ export interface ChatRequest {
   matter_context?: MatterContext;
   on_disconnect: "ON_DISCONNECT_CONTINUE";
 }
+
+/** What is not sent with the events: the page reads it when somebody wants to see it. */
+export const LEFT_OUT = ["tool_output", "repeated_contexts", "history", "told", "context_items"] as const;
 
 /** A turn to begin, or one that runs. */
 export type TurnSource = { request: ChatRequest } | { turnId: string };
@@ -73,7 +76,7 @@ class TurnReader {
         this.turnId ??= response.headers.get("Proviso-Turn-Id") ?? undefined;
         this.listener.connected(true);
       };
-      for await (const event of serverEvents(this.request(), this.signal, opened)) this.hear(event);
+      for await (const event of serverEvents(this.request(), this.signal, opened)) this.give(turnEventOf(event));
     } catch (error) {
       return await this.storedEnd(ApiError.from(error));
     }
@@ -87,18 +90,17 @@ class TurnReader {
 
   private request(): StreamRequest {
     const after = { "Last-Event-ID": String(this.lastSequence) };
-    if (this.turnId !== undefined) return { url: pathOf("turns", this.turnId, "events"), headers: after };
-    return { url: "/chat", body: "request" in this.source ? this.source.request : undefined };
-  }
-
-  private hear(message: ServerEvent): void {
-    const data = JSON.parse(message.data) as unknown;
-    if (message.event === "error") throw new ApiError(data as Problem);
-    this.give({ kind: message.event, data } as TurnEvent);
+    if (this.turnId !== undefined) {
+      const url = withQuery(pathOf("turns", this.turnId, "events"), { leave_out: LEFT_OUT.join(",") });
+      return { url, headers: after };
+    }
+    const options = { leave_out: Object.fromEntries(LEFT_OUT.map((name) => [name, true])) };
+    return { url: "/chat", body: "request" in this.source ? { ...this.source.request, options } : undefined };
   }
 
   private give(event: TurnEvent): void {
-    if (this.hasEnded || event.data.sequence <= this.lastSequence) return;
+    // A final state is whole in itself, and may be all that is left of the turn.
+    if (this.hasEnded || (event.kind !== "final_state" && event.data.sequence <= this.lastSequence)) return;
     this.lastSequence = event.data.sequence;
     this.turnId = event.data.turn_id;
     this.hasEnded = event.kind === "final_state";
@@ -118,6 +120,13 @@ class TurnReader {
       return this.signal.aborted ? undefined : ApiError.from(error);
     }
   }
+}
+
+/** The turn's event that a message holds. Throws ApiError where it tells a failure. */
+export function turnEventOf(message: ServerEvent): TurnEvent {
+  const data = JSON.parse(message.data) as unknown;
+  if (message.event === "error") throw new ApiError(data as Problem);
+  return { kind: message.event, data } as TurnEvent;
 }
 
 const CUT: Problem = { title: "The connection was cut before the answer was complete.", status: 0 };

@@ -1,4 +1,12 @@
-import type { ApprovalRequired, Citation, FinalState, RequestContext, Turn, TurnEvent } from "../core/contract.js";
+import type {
+  AnswerRating,
+  ApprovalRequired,
+  Citation,
+  FinalState,
+  RequestContext,
+  Turn,
+  TurnEvent,
+} from "../core/contract.js";
 
 /** A tool call as the person sees it. */
 export interface ToolCall {
@@ -6,9 +14,6 @@ export interface ToolCall {
   tool: string;
   serverName: string;
   inputJson: string;
-  /** What the tool returned; undefined while it runs, and where only the call was kept. */
-  output: string | undefined;
-  truncated: boolean;
   error: string;
   durationMs: number | undefined;
   fromCache: boolean;
@@ -34,6 +39,8 @@ export interface TurnView {
   end: FinalState | undefined;
   /** When it ended, in milliseconds since the epoch; undefined while it runs, and where that is not known. */
   endTime: number | undefined;
+  /** What the person said of the answer. */
+  rating: AnswerRating | undefined;
 }
 
 export function newTurnView(turnId = ""): TurnView {
@@ -48,6 +55,7 @@ export function newTurnView(turnId = ""): TurnView {
     requestContext: undefined,
     end: undefined,
     endTime: undefined,
+    rating: undefined,
   };
 }
 
@@ -57,10 +65,13 @@ export function answerText({ texts, end }: TurnView): string {
   return texts.map(({ text }) => text).join("");
 }
 
-/** The view after an event. An event that was there before changes nothing. */
+/**
+ * The view after an event. An event that was there before changes nothing; the end, which may be all that is left of the
+ * turn, is new whatever its sequence.
+ */
 export function withEvent(view: TurnView, event: TurnEvent): TurnView {
   const { turn_id: turnId, sequence } = event.data;
-  if (sequence <= view.lastSequence || view.end) return view;
+  if (view.end || (sequence <= view.lastSequence && event.kind !== "final_state")) return view;
   return { ...view, turnId, lastSequence: sequence, ...changes(view, event) };
 }
 
@@ -115,8 +126,6 @@ function startedCall(data: EventData<"tool_start">): ToolCall {
     tool: data.tool,
     serverName: data.server_name,
     inputJson: data.input_json,
-    output: undefined,
-    truncated: false,
     error: "",
     durationMs: undefined,
     fromCache: false,
@@ -125,8 +134,8 @@ function startedCall(data: EventData<"tool_start">): ToolCall {
 }
 
 function endedCall(call: ToolCall, data: EventData<"tool_end">): ToolCall {
-  const { output, truncated, error, duration_ms: durationMs, from_cache: fromCache } = data;
-  return { ...call, output, truncated, error, durationMs, fromCache, isRunning: false };
+  const { error, duration_ms: durationMs, from_cache: fromCache } = data;
+  return { ...call, error, durationMs, fromCache, isRunning: false };
 }
 
 function endOf(view: TurnView, end: EventData<"final_state">): Partial<TurnView> {
@@ -134,7 +143,8 @@ function endOf(view: TurnView, end: EventData<"final_state">): Partial<TurnView>
     end,
     endTime: millisecondsOf(end.emit_time),
     approvals: [],
-    citations: end.citations,
+    // The end leaves out what the events before it have told.
+    citations: end.citations.length > 0 ? end.citations : view.citations,
     requestContext: end.request_context ?? view.requestContext,
     // A call that was cut short with its turn does not run any more.
     calls: view.calls.map((call) => (call.isRunning ? { ...call, isRunning: false } : call)),

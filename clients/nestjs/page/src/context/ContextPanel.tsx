@@ -2,9 +2,11 @@ import { useSignal } from "@preact/signals";
 import { useConversation } from "../chat/opened-conversation.js";
 import { exchangeOf } from "../chat/conversation.js";
 import type { TurnView } from "../chat/turn-view.js";
-import { Button, EmptyState, Panel } from "../core/components/index.js";
-import type { ItemRef } from "../core/contract.js";
+import { api, pathOf } from "../core/api.js";
+import { Button, EmptyState, ErrorNote, Panel, Spinner } from "../core/components/index.js";
+import type { ItemRef, RequestContext, Turn } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
+import { useLoaded } from "../core/use-loaded.js";
 import { Assets } from "./Assets.js";
 import { FillMeters } from "./FillMeters.js";
 import { ItemSections } from "./ItemSections.js";
@@ -19,13 +21,18 @@ export function ContextPanel({ turnId }: { turnId: string }) {
   const navigation = useNavigation();
   const item = useSignal<ItemRef | undefined>(undefined);
   const view = exchangeOf(useConversation().exchanges, turnId)?.view.value;
+  const listed = listedContext(view);
+  const { found, failure, retry } = useLoaded(
+    async (signal) => ({ context: view && !listed ? await readContext(turnId, signal) : undefined }),
+    [turnId, view?.end],
+  );
   const close = (): void => {
     navigation.closeSide();
   };
   if (item.value) {
     return <ItemText item={item.value} onBack={() => (item.value = undefined)} onClose={close} />;
   }
-  const context = view?.requestContext;
+  const context = listed ?? found?.context;
   return (
     <Panel
       title="Context used"
@@ -33,18 +40,28 @@ export function ContextPanel({ turnId }: { turnId: string }) {
       onClose={close}
       focusOn={turnId}
     >
-      {view && context ? (
-        <ContextParts view={view} context={context} onOpenItem={(opened) => (item.value = opened)} />
-      ) : (
-        <EmptyState title="No context data available" />
-      )}
+      {view && context && <ContextParts view={view} context={context} onOpenItem={(opened) => (item.value = opened)} />}
+      {!context && failure && <ErrorNote error={failure} onRetry={retry} />}
+      {view && !context && !failure && !found && <Spinner label="Loading the context" />}
+      {!context && (!view || found) && <EmptyState title="No context data available" />}
     </Panel>
   );
 }
 
+/** The context of a turn that was read with its lists; a turn that was followed came without. */
+function listedContext(view: TurnView | undefined): RequestContext | undefined {
+  const context = view?.requestContext;
+  return context && context.items.length + context.omitted.length > 0 ? context : undefined;
+}
+
+async function readContext(turnId: string, signal: AbortSignal): Promise<RequestContext | undefined> {
+  const turn = await api.get<Turn>(pathOf("turns", turnId), { signal });
+  return turn.final_state?.request_context;
+}
+
 interface ContextPartsProps {
   view: TurnView;
-  context: NonNullable<TurnView["requestContext"]>;
+  context: RequestContext;
   onOpenItem: (item: ItemRef) => void;
 }
 

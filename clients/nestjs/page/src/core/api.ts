@@ -55,6 +55,7 @@ export const api = {
   get: <T>(path: string, options?: CallOptions) => call<T>("GET", path, undefined, options),
   post: <T>(path: string, body?: unknown, options?: CallOptions) => call<T>("POST", path, body, options),
   put: <T>(path: string, body: unknown, options?: CallOptions) => call<T>("PUT", path, body, options),
+  patch: <T>(path: string, body: unknown, options?: CallOptions) => call<T>("PATCH", path, body, options),
   delete: <T = undefined>(path: string, options?: CallOptions) => call<T>("DELETE", path, undefined, options),
 };
 

@@ -16,6 +16,7 @@ export interface Matter {
   create_time?: string;
   document_count: number;
   ready_count: number;
+  notes: string;
 }
 
 export type DocumentStatus =
@@ -103,7 +104,12 @@ export interface Utf16Range {
   end: number;
 }
 
+/** Newer kinds may come: what is no document has no text to open. */
+export type CitationKind = `CITATION_KIND_${"DOCUMENT" | "TOOL_CALL" | "REFERENCE" | "ASSET"}`;
+
 export interface Citation {
+  kind: CitationKind;
+  /** 0 where the answer names or quotes its source without a number. */
   number: number;
   answer_start: number;
   answer_end: number;
@@ -116,6 +122,11 @@ export interface Citation {
   heading: string;
   quote: string;
   permalink: string;
+  /** The tool call that is cited. */
+  call_id: string;
+  /** Name of the tool, or of the reference. */
+  name: string;
+  server_name: string;
 }
 
 export type ExitReason = `EXIT_REASON_${
@@ -132,6 +143,27 @@ export type ExitReason = `EXIT_REASON_${
   | "DEADLINE_EXCEEDED"
   | "INTERNAL_ERROR"}`;
 
+export type ExitCause = `EXIT_CAUSE_${
+  | "UNSPECIFIED"
+  | "BLOCKED"
+  | "CUT"
+  | "RECITATION"
+  | "LANGUAGE"
+  | "EMPTY"
+  | "MALFORMED"
+  | "UNGROUNDED"
+  | "NOTHING_FOUND"
+  | "STOPPED"
+  | "MESSAGE_TOO_LONG"
+  | "CONVERSATION_FULL"
+  | "PROVIDER_PAUSED"
+  | "PROVIDER_FAILED"
+  | "PROVIDER_REFUSED"
+  | "OVER_BUDGET"
+  | "ABANDONED"
+  | "STOPPING"
+  | "CANCELLED_BY_CALLER"}`;
+
 export type Retryable = "RETRYABLE_YES" | "RETRYABLE_NO" | "RETRYABLE_MAYBE" | "RETRYABLE_NOT_APPLICABLE";
 
 export type ContextProblem = `CONTEXT_PROBLEM_${
@@ -140,7 +172,8 @@ export type ContextProblem = `CONTEXT_PROBLEM_${
   | "MATTER_NOT_FOUND"
   | "DOCUMENT_PROCESSING"
   | "DOCUMENT_FAILED"
-  | "DOCUMENT_NOT_FOUND"}`;
+  | "DOCUMENT_NOT_FOUND"
+  | "CONTEXT_UNCLEAR"}`;
 
 export type Decision = "APPROVE_ONCE" | "APPROVE_FOR_SESSION" | "DENY";
 
@@ -165,6 +198,7 @@ export interface ToolCallRecord {
 
 export interface FinalState {
   exit_reason: ExitReason;
+  exit_cause: ExitCause;
   retryable: Retryable;
   retry_after_ms?: number;
   display_message: boolean;
@@ -178,6 +212,8 @@ export interface FinalState {
   context_problem: ContextProblem;
   duration_ms?: number;
   tool_call_records: ToolCallRecord[];
+  omitted_sentences: number;
+  message_truncated: boolean;
 }
 
 interface EventCommon {
@@ -228,6 +264,7 @@ export interface Turn {
 
 export interface TurnSummary {
   exit_reason: ExitReason;
+  exit_cause: ExitCause;
   tool_calls: ToolCallRecord[];
   usage?: Usage;
   duration_ms?: number;
@@ -244,7 +281,20 @@ export interface ChatMessage {
   turn_id: string;
   message_id: string;
   turn?: TurnSummary;
+  rating?: AnswerRating;
 }
+
+export type RatingReason = `RATING_REASON_${
+  "UNSPECIFIED" | "INCORRECT" | "INCOMPLETE" | "WRONG_SOURCE" | "UNCLEAR" | "OFF_TOPIC" | "TOO_SLOW" | "OTHER"}`;
+
+/** What a person says of an answer; UNSPECIFIED takes it back. */
+export interface GivenRating {
+  rating: `RATING_${"UNSPECIFIED" | "UP" | "DOWN"}`;
+  reason?: RatingReason;
+  text?: string;
+}
+
+export type AnswerRating = Required<GivenRating> & { rate_time?: string };
 
 export interface SessionItem {
   item: ItemRef;
@@ -261,6 +311,8 @@ export interface Session {
   running_turn_id: string;
   message_count: number;
   approved_tools: ItemRef[];
+  title: string;
+  notes: string;
 }
 
 export interface CatalogItem {

@@ -30,9 +30,21 @@ export interface DocumentPlace {
   spans?: readonly { start: number; end: number }[];
 }
 
+/** A source of an answer that is no document. */
+export interface CitedSource {
+  name: string;
+  /** What it is, in words; empty where that is not known. */
+  kind: string;
+  /** The words that are cited; empty for an image. */
+  quote: string;
+  /** The tool call that returned it. */
+  call?: { turnId: string; callId: string };
+}
+
 /** What the right column shows. */
 export type Side =
   | { kind: "document"; place: DocumentPlace }
+  | { kind: "source"; source: CitedSource }
   /** What the answer of a turn was made of. */
   | { kind: "context"; turnId: string }
   /** The items of the session. */

@@ -1,15 +1,24 @@
-import { Disclosure, ErrorNote } from "../core/components/index.js";
+import { useSignal } from "@preact/signals";
+import { ApiError } from "../core/api.js";
+import { Button, Disclosure, ErrorNote } from "../core/components/index.js";
 import { counted } from "../core/format.js";
 import { useNavigation } from "../core/navigation.js";
 import { Explanation } from "./Explanation.js";
 import { Match } from "./Match.js";
 import { Score } from "./Score.js";
+import type { PlacedResult } from "./run-state.js";
 import { scoredTree } from "./scored-tree.js";
 import type { IqlDocumentResult, IqlMatch } from "./types.js";
 import type { RunRecord } from "./workbench-model.js";
 
+interface DocumentResultProps {
+  result: PlacedResult;
+  run: RunRecord;
+  onMore: (result: PlacedResult) => Promise<void>;
+}
+
 /** What a query has found in a document. */
-export function DocumentResult({ result, run }: { result: IqlDocumentResult; run: RunRecord }) {
+export function DocumentResult({ result, run, onMore }: DocumentResultProps) {
   const navigation = useNavigation();
   const { document_id: documentId, filename, matches, error } = result;
   const name = filename || "A document that the matter does not have";
@@ -53,17 +62,41 @@ export function DocumentResult({ result, run }: { result: IqlDocumentResult; run
           />
         ))}
       </ol>
+      {result.next_page_token !== "" && run.state !== "cancelled" && <More result={result} onMore={onMore} />}
     </li>
   );
 }
 
+/** Asks for the next matches of a document. */
+function More({ result, onMore }: Pick<DocumentResultProps, "result" | "onMore">) {
+  const loading = useSignal(false);
+  const failure = useSignal<ApiError | undefined>(undefined);
+  const load = async (): Promise<void> => {
+    loading.value = true;
+    failure.value = undefined;
+    try {
+      await onMore(result);
+    } catch (error) {
+      failure.value = ApiError.from(error);
+    }
+    loading.value = false;
+  };
+  return (
+    <div>
+      {failure.value && <ErrorNote error={failure.value} />}
+      <Button small disabled={loading.value} onClick={() => void load()}>
+        Show more matches
+      </Button>
+    </div>
+  );
+}
+
 /** How the passage with the highest score came by it, where no match shows it. */
-function BestPassage({ result, run: { tree, options } }: { result: IqlDocumentResult; run: RunRecord }) {
-  const nodes = result.node_scores ?? [];
-  if (tree === undefined || nodes.length === 0 || result.matches.length > 0) return null;
+function BestPassage({ result, run }: { result: IqlDocumentResult; run: RunRecord }) {
+  if (result.explanation === undefined || result.matches.length > 0) return null;
   return (
     <Disclosure summary="How its best passage scores">
-      <Explanation node={scoredTree(tree, nodes, options.comparison)} />
+      <Explanation node={scoredTree(result.explanation, run.options.comparison)} />
     </Disclosure>
   );
 }

@@ -15,9 +15,8 @@ interface MatchProps {
 }
 
 /** A passage that matches: where it is, its score, its words, and how the score came about. */
-export function Match({ match, filename, run: { tree, options }, onOpen }: MatchProps) {
+export function Match({ match, filename, run: { options }, onOpen }: MatchProps) {
   const place = placeOf(match);
-  const nodes = match.node_scores ?? [];
   return (
     <li class="match">
       <div class="match-head">
@@ -28,9 +27,9 @@ export function Match({ match, filename, run: { tree, options }, onOpen }: Match
         </Button>
       </div>
       <Passage text={match.text} start={match.start_index} />
-      {tree && nodes.length > 0 && (
+      {match.explanation && (
         <Disclosure summary="How this score comes about">
-          <Explanation node={scoredTree(tree, nodes, options.comparison)} />
+          <Explanation node={scoredTree(match.explanation, options.comparison)} />
         </Disclosure>
       )}
     </li>

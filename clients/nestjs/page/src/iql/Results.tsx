@@ -4,10 +4,18 @@ import { Button, ErrorNote } from "../core/components/index.js";
 import { counted } from "../core/format.js";
 import { DocumentResult } from "./DocumentResult.js";
 import { ordered } from "./run-state.js";
+import type { PlacedResult } from "./run-state.js";
 import type { RunRecord } from "./workbench-model.js";
 
+interface ResultsProps {
+  run: RunRecord;
+  onCancel: () => void;
+  /** Adds the next matches of a document. */
+  onMore: (result: PlacedResult) => Promise<void>;
+}
+
 /** The answer to a query as it comes in, by document. */
-export function Results({ run, onCancel }: { run: RunRecord; onCancel: () => void }) {
+export function Results({ run, onCancel, onMore }: ResultsProps) {
   const id = useId();
   const order = useSignal<"matter" | "score">("matter");
   const { documents_done: done, document_count: count } = run.totals;
@@ -42,7 +50,7 @@ export function Results({ run, onCancel }: { run: RunRecord; onCancel: () => voi
       ))}
       <ol class="result-list">
         {ordered(run.results, order.value).map((result) => (
-          <DocumentResult key={result.index} result={result} run={run} />
+          <DocumentResult key={result.index} result={result} run={run} onMore={onMore} />
         ))}
       </ol>
       {run.summary && <p class="hint">Scored by {run.summary.model}</p>}

@@ -57,7 +57,7 @@ function useTemplates() {
   const load = (): void => {
     error.value = undefined;
     void api
-      .get<{ templates: IqlTemplate[] }>("/iql/templates")
+      .get<{ templates: IqlTemplate[] }>("/iql/templates?page_size=1000")
       .then((answer) => {
         templates.value = answer.templates;
       })

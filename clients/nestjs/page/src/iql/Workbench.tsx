@@ -113,6 +113,7 @@ export function Workbench({ model }: { model: WorkbenchModel }) {
             onCancel={() => {
               model.cancel();
             }}
+            onMore={(result) => model.more(result)}
           />
         )}
       </div>

@@ -1,10 +1,13 @@
 import type { IqlDocumentEvent, IqlDocumentResult, IqlSummary, IqlTotals } from "./types.js";
 
+/** A document's result and its place in the matter, from 0. */
+export type PlacedResult = IqlDocumentResult & { index: number };
+
 /** A query that was run: what has come of its answer. */
 export interface Run {
   state: "running" | "done" | "cancelled" | "failed";
   /** The documents that are done, in the order of the matter. */
-  results: readonly (IqlDocumentResult & { index: number })[];
+  results: readonly PlacedResult[];
   totals: IqlTotals;
   /** Set when the last event has come. */
   summary?: IqlSummary;
@@ -39,6 +42,16 @@ export function advanced(run: Run, event: RunEvent): Run {
     case "failed":
       return { ...run, state: "failed", failure: event.failure };
   }
+}
+
+/** The run with more matches of a document, each page in its order of the text. */
+export function extended(run: Run, index: number, page: IqlDocumentResult): Run {
+  const results = run.results.map((result) => {
+    if (result.index !== index) return result;
+    const matches = [...result.matches, ...page.matches].sort((a, b) => a.start_index - b.start_index);
+    return { ...result, matches, truncated: page.truncated, next_page_token: page.next_page_token };
+  });
+  return { ...run, results };
 }
 
 /** The results in an order to show: as in the matter, or the best score first, failed documents last. */

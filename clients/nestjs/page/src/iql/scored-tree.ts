@@ -1,4 +1,4 @@
-import type { IqlComparison, IqlTree } from "./types.js";
+import type { IqlComparator, IqlComparison, IqlNode } from "./types.js";
 
 /** A node of a query's tree with its score, as the explanation shows it. */
 export interface ScoredNode {
@@ -18,48 +18,34 @@ type Description = Pick<ScoredNode, "symbol" | "words" | "rule">;
 /** What a node's description rests on beside the node. */
 type Scores = Pick<ScoredNode, "score" | "children"> & { comparison: IqlComparison };
 
-/** The tree with the scores of its nodes, which the service sends in pre-order. */
-export function scoredTree(tree: IqlTree, scores: readonly number[], comparison: IqlComparison): ScoredNode {
-  const next = scores[Symbol.iterator]();
-  const scored = (node: IqlTree): ScoredNode => {
-    const { value, done } = next.next();
-    const score = done === true ? undefined : value;
-    const children = operandsOf(node).map(scored);
-    return { ...description(node, { comparison, score, children }), score, children };
-  };
-  return scored(tree);
+/** The tree as it is shown. */
+export function scoredTree(node: IqlNode, comparison: IqlComparison): ScoredNode {
+  const { score } = node;
+  const children = node.operands.map((operand) => scoredTree(operand, comparison));
+  return { ...description(node, { comparison, score, children }), score, children };
 }
 
-/** The operands of a node, in the order of the query. */
-export function operandsOf(node: IqlTree): readonly IqlTree[] {
+function description(node: IqlNode, scores: Scores): Description {
   switch (node.type) {
-    case "statement":
-    case "template":
-      return [];
-    case "not":
-      return [node.operand];
-    default:
-      return node.operands;
-  }
-}
-
-function description(node: IqlTree, scores: Scores): Description {
-  switch (node.type) {
-    case "statement":
-      return { symbol: "{ }", words: node.text, rule: "" };
-    case "template":
-      return { symbol: "IS", words: callOf(node.name, node.arguments), rule: "" };
-    case "not":
+    case "IQL_NODE_TYPE_STATEMENT":
+      return { symbol: "{ }", words: node.statement, rule: "" };
+    case "IQL_NODE_TYPE_TEMPLATE":
+      return { symbol: "IS", words: callOf(node.template, node.arguments), rule: "" };
+    case "IQL_NODE_TYPE_NOT":
       return { symbol: "¬", words: "NOT", rule: "1 minus the score below" };
-    case "and":
+    case "IQL_NODE_TYPE_AND":
       return { symbol: "∧", words: "AND", rule: "the lowest of the scores below" };
-    case "or":
+    case "IQL_NODE_TYPE_OR":
       return { symbol: "∨", words: "OR", rule: "the highest of the scores below" };
-    case "average":
+    case "IQL_NODE_TYPE_AVERAGE":
       return { symbol: "+", words: "average", rule: "the mean of the scores below" };
-    case "comparison":
-      return compared(node.comparators, scores);
+    case "IQL_NODE_TYPE_COMPARISON":
+      return compared(node.comparators.map(signOf), scores);
   }
+}
+
+function signOf(comparator: IqlComparator): Comparator {
+  return comparator === "IQL_COMPARATOR_LESS" ? "<" : ">";
 }
 
 function callOf(name: string, values: readonly string[]): string {

@@ -25,20 +25,26 @@ export interface IqlEdit {
 }
 
 export interface ParsedIql {
-  tree?: IqlTree;
   canonical: string;
   statements: string[];
   estimated_model_calls: number;
   errors: IqlFault[];
 }
 
-/** The syntax tree, as the service writes it. */
-export type IqlTree =
-  | { type: "statement"; text: string }
-  | { type: "template"; name: string; arguments: string[]; text: string }
-  | { type: "not"; operand: IqlTree }
-  | { type: "and" | "or" | "average"; operands: IqlTree[] }
-  | { type: "comparison"; operands: IqlTree[]; comparators: (">" | "<")[] };
+export type IqlNodeType = `IQL_NODE_TYPE_${"STATEMENT" | "TEMPLATE" | "NOT" | "AND" | "OR" | "AVERAGE" | "COMPARISON"}`;
+
+export type IqlComparator = "IQL_COMPARATOR_GREATER" | "IQL_COMPARATOR_LESS";
+
+/** A node of a query's tree with everything below it, and its score in a result that is explained. */
+export interface IqlNode {
+  type: IqlNodeType;
+  score?: number;
+  operands: IqlNode[];
+  comparators: IqlComparator[];
+  statement: string;
+  template: string;
+  arguments: string[];
+}
 
 export type IqlComparison = "IQL_COMPARISON_UNSPECIFIED" | "IQL_COMPARISON_CONTRACT" | "IQL_COMPARISON_VENDOR";
 
@@ -48,7 +54,7 @@ export interface IqlMatch {
   end_index: number;
   score: number;
   citation?: { page: number; section_path: string[]; heading: string; label: string };
-  node_scores?: number[];
+  explanation?: IqlNode;
 }
 
 export interface IqlDocumentResult {
@@ -59,7 +65,8 @@ export interface IqlDocumentResult {
   match_count: number;
   error: string;
   truncated: boolean;
-  node_scores?: number[];
+  explanation?: IqlNode;
+  next_page_token: string;
 }
 
 export interface IqlTotals {

@@ -2,11 +2,12 @@ import { computed, signal } from "@preact/signals";
 import { ApiError, pathOf } from "../core/api.js";
 import type { Problem } from "../core/api.js";
 import { serverEvents } from "../core/event-stream.js";
+import type { StreamRequest } from "../core/event-stream.js";
 import { LiveParse } from "./live-parse.js";
 import { movedFaults } from "./moved-faults.js";
-import { BEGUN, advanced } from "./run-state.js";
-import type { Run, RunEvent } from "./run-state.js";
-import type { IqlComparison, IqlDocumentEvent, IqlSummary, IqlTree } from "./types.js";
+import { BEGUN, advanced, extended } from "./run-state.js";
+import type { PlacedResult, Run, RunEvent } from "./run-state.js";
+import type { IqlComparison, IqlDocumentEvent, IqlSummary } from "./types.js";
 
 /** How a query is run. */
 export interface RunOptions {
@@ -20,7 +21,6 @@ export interface RunOptions {
 export interface RunRecord extends Run {
   matterId: string;
   query: string;
-  tree: IqlTree | undefined;
   options: RunOptions;
 }
 
@@ -68,7 +68,7 @@ export class WorkbenchModel {
     this.cancel();
     const parsed = await this.parse.read(query, matterId);
     if (parsed === undefined || parsed.errors.length > 0) return false;
-    this.run.value = { ...BEGUN, matterId, query, tree: parsed.tree, options: this.options.peek() };
+    this.run.value = { ...BEGUN, matterId, query, options: this.options.peek() };
     const running = (this.running = new AbortController());
     await this.follow(this.run.value, running.signal);
     void this.parse.read(query, matterId);
@@ -81,17 +81,22 @@ export class WorkbenchModel {
     this.advance({ type: "cancelled" });
   }
 
-  private async follow({ matterId, query, options }: RunRecord, ended: AbortSignal): Promise<void> {
-    const url = pathOf("matters", matterId, "iql");
-    const body = {
-      query,
-      document_ids: options.documentIds,
-      min_score: options.minScore,
-      comparison: options.comparison,
-      explain: true,
-    };
+  /** Adds the next matches of a document to those that are shown. Throws ApiError. */
+  async more({ index, next_page_token: token }: PlacedResult): Promise<void> {
+    const run = this.run.peek();
+    const ended = this.running?.signal;
+    if (run === undefined || ended === undefined) return;
+    for await (const { event, data } of serverEvents(requestOf(run, token), ended)) {
+      const step = eventOf(event, data);
+      const shown = this.run.peek();
+      if (ended.aborted || step?.type !== "document" || shown === undefined) continue;
+      this.run.value = { ...shown, ...extended(shown, index, step.event.document_result) };
+    }
+  }
+
+  private async follow(run: RunRecord, ended: AbortSignal): Promise<void> {
     try {
-      for await (const { event, data } of serverEvents({ url, body }, ended)) {
+      for await (const { event, data } of serverEvents(requestOf(run), ended)) {
         if (!ended.aborted) this.advance(eventOf(event, data));
       }
       if (!ended.aborted) this.advance({ type: "failed", failure: CUT });
@@ -104,6 +109,18 @@ export class WorkbenchModel {
     const run = this.run.peek();
     if (run !== undefined && event !== undefined) this.run.value = { ...run, ...advanced(run, event) };
   }
+}
+
+function requestOf({ matterId, query, options }: RunRecord, token = ""): StreamRequest {
+  const body = {
+    query,
+    document_ids: options.documentIds,
+    min_score: options.minScore,
+    comparison: options.comparison,
+    page_token: token,
+    explain: true,
+  };
+  return { url: pathOf("matters", matterId, "iql"), body };
 }
 
 function eventOf(name: string, data: string): RunEvent | undefined {

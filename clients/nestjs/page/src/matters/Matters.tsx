@@ -1,12 +1,11 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { Button, EmptyState, ErrorNote, Spinner } from "../core/components/index.js";
+import { Button, EmptyState, ErrorNote, NameForm, Spinner } from "../core/components/index.js";
 import type { Matter } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
 import { ConfirmDialog } from "./ConfirmDialog.js";
 import { Documents, DOCUMENTS_TITLE_ID } from "./Documents.js";
 import { MatterRow } from "./MatterRow.js";
-import { NewMatter } from "./NewMatter.js";
 import { PlusIcon } from "./icons.js";
 import { MatterDocuments } from "./matter-documents.js";
 import { MatterList } from "./matter-list.js";
@@ -54,8 +53,10 @@ export function Matters() {
         </Button>
       </header>
       {creating.value && (
-        <NewMatter
-          onCreate={async (name) => {
+        <NameForm
+          label="Name of the matter"
+          action="Create"
+          onName={async (name) => {
             const matter = await list.create(name);
             closeForm();
             navigation.selectMatter({ matterId: matter.matter_id, name: matter.name });
@@ -73,6 +74,12 @@ export function Matters() {
             uploading={uploads.unfinished(matter.matter_id)}
             onSelect={() => {
               navigation.selectMatter({ matterId: matter.matter_id, name: matter.name });
+            }}
+            onRename={async (name) => {
+              const renamed = await list.rename(matter.matter_id, name);
+              if (matter.matter_id === selected) {
+                navigation.selectMatter({ matterId: renamed.matter_id, name: renamed.name });
+              }
             }}
             onDelete={() => (deleting.value = matter)}
           />

@@ -1,11 +1,4 @@
-/** Signs for buttons that have no room for words; the button's label says what they mean. */
-function Icon({ path }: { path: string }) {
-  return (
-    <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-      <path d={path} />
-    </svg>
-  );
-}
+import { Icon } from "../core/components/index.js";
 
 export const PlusIcon = () => <Icon path="M8 3v10M3 8h10" />;
 export const DeleteIcon = () => <Icon path="M2.5 4.5h11M6 4.5v-2h4v2M4 4.5l.6 9h6.8l.6-9M6.7 7v4M9.3 7v4" />;

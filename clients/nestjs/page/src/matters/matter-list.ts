@@ -28,6 +28,13 @@ export class MatterList {
     return matter;
   }
 
+  /** Gives a matter another name. Throws ApiError. */
+  async rename(matterId: string, name: string): Promise<Matter> {
+    const { matter } = await api.patch<{ matter: Matter }>(pathOf("matters", matterId), { name });
+    this.matters.value = this.matters.value.map((known) => (known.matter_id === matterId ? matter : known));
+    return matter;
+  }
+
   /** Deletes a matter with its documents. Throws ApiError; one that is gone already counts as deleted. */
   async delete(matterId: string): Promise<void> {
     try {

@@ -3,9 +3,12 @@ import { useEffect, useId, useMemo, useRef } from "preact/hooks";
 import { Button, ErrorNote } from "../core/components/index.js";
 import { useNavigation } from "../core/navigation.js";
 import type { DocumentPlace } from "../core/navigation.js";
+import { PageView } from "./PageView.js";
 import { PlaceInDocument } from "./PlaceInDocument.js";
 import { Scroller } from "./Scroller.js";
 import { Stepper } from "./Stepper.js";
+import { ViewChoice, hasDrawnPages } from "./ViewChoice.js";
+import type { DocumentView } from "./ViewChoice.js";
 import { DocumentText } from "./document-text.js";
 import type { Whereabouts } from "./document-text.js";
 import { placesOf, stepped } from "./places.js";
@@ -29,6 +32,7 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
   const places = useSignal<Places>(placesOf(place));
   const target = useSignal<Target>({ span: BEGINNING, focus: true });
   const title = place.filename ?? (text.filename.value || "the document");
+  const view = useSignal<DocumentView>("text");
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(
     () => () => {
@@ -80,6 +84,7 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
           </svg>
         </Button>
       </header>
+      <ViewChoice place={place} title={title} view={view.value} onChoose={(chosen) => (view.value = chosen)} />
       <Stepper
         places={places.value}
         onStep={(by) => {
@@ -87,22 +92,49 @@ export function OpenedDocument({ place }: { place: DocumentPlace }) {
           choose(stepped(places.peek(), by), false);
         }}
       />
+      {view.value === "page" && hasDrawnPages(title) ? (
+        <PageView matterId={place.matterId} documentId={place.documentId} title={title} span={target.value.span} />
+      ) : (
+        <TextView
+          text={text}
+          places={places.value}
+          target={target.value}
+          title={title}
+          quote={place.quote}
+          onGo={goTo}
+        />
+      )}
+    </section>
+  );
+}
+
+interface TextViewProps {
+  text: DocumentText;
+  places: Places;
+  target: Target;
+  title: string;
+  quote: string | undefined;
+  onGo: (span: Span, focus: boolean) => void;
+}
+
+/** The text, and how to get to another place of it. */
+function TextView({ text, places, target, title, quote, onGo }: TextViewProps) {
+  return (
+    <>
       {text.error.value && (
         <div class="viewer-failure">
-          <ErrorNote error={text.error.value} onRetry={() => void text.show(target.peek().span)} />
-          {place.quote && text.window.value === undefined && (
-            <blockquote class="viewer-quote">{place.quote}</blockquote>
-          )}
+          <ErrorNote error={text.error.value} onRetry={() => void text.show(target.span)} />
+          {quote && text.window.value === undefined && <blockquote class="viewer-quote">{quote}</blockquote>}
         </div>
       )}
-      <Scroller text={text} places={places.value} target={target.value} label={`Text of ${title}`} />
+      <Scroller text={text} places={places} target={target} label={`Text of ${title}`} />
       <PlaceInDocument
         text={text}
         onGo={(start) => {
-          goTo({ start, end: start }, false);
+          onGo({ start, end: start }, false);
         }}
       />
-    </section>
+    </>
   );
 }
 

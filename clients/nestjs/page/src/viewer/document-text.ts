@@ -59,13 +59,13 @@ export class DocumentText {
     this.located = start;
     this.locating?.abort();
     const locating = (this.locating = new AbortController());
-    const part = await this.part({ start, max_length: 1 }, locating.signal).catch(() => undefined);
+    const part = await this.part({ start, max_chars: 1 }, locating.signal).catch(() => undefined);
     if (part !== undefined && !locating.signal.aborted) this.where.value = part;
   }
 
   /** Where a page begins. Throws ApiError where there is no such page. */
   async pageStart(page: number): Promise<number> {
-    return (await this.part({ page, max_length: 1 }, this.closing.signal)).start;
+    return (await this.part({ page, max_chars: 1 }, this.closing.signal)).start;
   }
 
   close(): void {
@@ -78,7 +78,7 @@ export class DocumentText {
     this.loading?.abort();
     const loading = (this.loading = new AbortController());
     try {
-      const part = await this.part({ start: range.start, max_length: range.length }, loading.signal);
+      const part = await this.part({ start: range.start, max_chars: range.length }, loading.signal);
       if (loading.signal.aborted) return;
       this.filename.value = part.filename;
       this.window.value = change(pieceOf(part.start, part.text), part.character_count);
@@ -90,7 +90,7 @@ export class DocumentText {
     }
   }
 
-  private part(query: { start?: number; page?: number; max_length: number }, signal: AbortSignal): Promise<TextPart> {
+  private part(query: { start?: number; page?: number; max_chars: number }, signal: AbortSignal): Promise<TextPart> {
     return api.get<TextPart>(this.path, { query, signal: AbortSignal.any([signal, this.closing.signal]) });
   }
 }

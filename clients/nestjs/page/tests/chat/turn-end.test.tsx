@@ -4,8 +4,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newExchange } from "../../src/chat/exchange.js";
 import { TurnEnd } from "../../src/chat/TurnEnd.js";
 import type { FinalState } from "../../src/core/contract.js";
-import { draw } from "../support/page.js";
-import { finalState } from "../support/turn-events.js";
+import { buttons, draw } from "../support/page.js";
+import { CONTEXT, finalState } from "../support/turn-events.js";
+
+const FILL = {
+  characters_used: 11_000,
+  characters_limit: 12_000,
+  item_characters: 0,
+  item_characters_limit: 0,
+  item_tokens: 0,
+  item_tokens_limit: 0,
+};
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -41,7 +50,6 @@ describe("the end of a turn", () => {
   it.each([
     ["EXIT_REASON_MAX_TURNS_REACHED", "RETRYABLE_YES", true],
     ["EXIT_REASON_MAX_TOOL_CALLS_REACHED", "RETRYABLE_YES", true],
-    ["EXIT_REASON_MAX_CONTEXT_REACHED", "RETRYABLE_NO", false],
     ["EXIT_REASON_LLM_ERROR", "RETRYABLE_MAYBE", true],
     ["EXIT_REASON_LLM_GENERATION_FAILURE", "RETRYABLE_YES", true],
     ["EXIT_REASON_INVALID_TOOL_CALL", "RETRYABLE_YES", true],
@@ -54,6 +62,42 @@ describe("the end of a turn", () => {
     expect(root.querySelector("p")?.textContent).toBeTruthy();
     expect(root.querySelector("button")?.textContent).toBe(isOffered ? "Try again" : undefined);
   });
+
+  it.each([
+    ["EXIT_CAUSE_BLOCKED", "EXIT_REASON_LLM_GENERATION_FAILURE", "Blocked"],
+    ["EXIT_CAUSE_EMPTY", "EXIT_REASON_LLM_GENERATION_FAILURE", "returned nothing"],
+    ["EXIT_CAUSE_MESSAGE_TOO_LONG", "EXIT_REASON_MAX_CONTEXT_REACHED", "too long"],
+    ["EXIT_CAUSE_OVER_BUDGET", "EXIT_REASON_LLM_ERROR", "budget"],
+    ["EXIT_CAUSE_LATER", "EXIT_REASON_LLM_ERROR", "language model failed"],
+  ])("says the cause %s of %s, without a button where nothing can be done", async (cause, reason, words) => {
+    const state = { exit_cause: cause, exit_reason: reason, retryable: "RETRYABLE_NO" } as Partial<FinalState>;
+    const root = await drawn(state);
+    expect(root.textContent).toContain(words);
+    expect(root.querySelector("button")).toBeNull();
+  });
+
+  it("says when another try can help that cannot now", async () => {
+    const root = await drawn({
+      exit_reason: "EXIT_REASON_LLM_ERROR",
+      exit_cause: "EXIT_CAUSE_OVER_BUDGET",
+      retryable: "RETRYABLE_NO",
+      retry_after_ms: 60_000,
+    });
+    expect(root.textContent).toMatch(/used up\. Not before \d\d:\d\d\.$/);
+  });
+
+  it.each([
+    [{ exit_cause: "EXIT_CAUSE_CONVERSATION_FULL", exit_reason: "EXIT_REASON_MAX_CONTEXT_REACHED" }, "is full"],
+    [{ exit_reason: "EXIT_REASON_MAX_CONTEXT_REACHED" }, "is full"],
+    [{ request_context: { ...CONTEXT, fill: { ...FILL, near_limit: true } } }, "nearly full"],
+  ] as [Partial<FinalState>, string][])(
+    "offers a new conversation where this one has no room: %o",
+    async (state, words) => {
+      const root = await drawn({ retryable: "RETRYABLE_NO", ...state });
+      expect(root.textContent).toContain(words);
+      expect(buttons(root)).toEqual(["Continue in a new conversation"]);
+    },
+  );
 
   it("counts down until it can be asked again", async () => {
     const root = await drawn({

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { followTurn } from "../../src/chat/turn-stream.js";
+import { LEFT_OUT, followTurn } from "../../src/chat/turn-stream.js";
 import type { TurnSource } from "../../src/chat/turn-stream.js";
 import type { TurnEvent } from "../../src/core/contract.js";
 import * as make from "../support/turn-events.js";
@@ -109,7 +109,11 @@ describe("following a turn", () => {
     const { sequences, connected } = await follow(ASK);
     expect(sequences).toEqual([1, 2, 3, 4, 5]);
     expect(connected).toEqual([true, false, true]);
-    expect(asked[1]).toMatchObject({ method: "GET", path: "/turns/turn-1/events", lastEventId: String(most) });
+    expect(asked[1]).toMatchObject({
+      method: "GET",
+      path: `/turns/turn-1/events?leave_out=${LEFT_OUT.join("%2C")}`,
+      lastEventId: String(most),
+    });
   });
 
   it("passes over events that it has", async () => {
@@ -164,6 +168,21 @@ describe("following a turn", () => {
     ];
     expect((await follow(ASK)).sequences).toEqual([1, 2, 5]);
   });
+
+  it.each([5, 2, 1])(
+    "takes the stored end where it is all that is left of the turn (sequence %i)",
+    async (sequence) => {
+      const end = TURN.slice(-1).map((event) => ({ ...event, data: { ...event.data, sequence } }) as TurnEvent);
+      handlers = [
+        stream(TURN, 2),
+        (_, response) => {
+          response.writeHead(200, { "Content-Type": "text/event-stream", "Proviso-Turn-Id": "turn-1" });
+          response.end(end.map(frame).join(""));
+        },
+      ];
+      expect((await follow(ASK)).sequences).toEqual([1, 2, sequence]);
+    },
+  );
 
   it("fails at once where the question is refused", async () => {
     handlers = [problem(400, { title: "Bad Request", detail: "message is too long", reason: "INVALID_REQUEST" })];

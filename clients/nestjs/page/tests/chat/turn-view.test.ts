@@ -31,8 +31,8 @@ describe("the view of a turn", () => {
       make.toolEnd("c1", { duration_ms: 12 }),
     );
     expect(viewOf(all).calls).toMatchObject([
-      { callId: "c1", isRunning: false, output: "found", durationMs: 12 },
-      { callId: "c2", isRunning: true, output: undefined },
+      { callId: "c1", isRunning: false, durationMs: 12 },
+      { callId: "c2", isRunning: true },
     ]);
   });
 
@@ -79,6 +79,13 @@ describe("the view of a turn", () => {
         expect(viewOf([...all.slice(0, cut), ...all.slice(back)])).toEqual(viewOf(all));
       }
     }
+  });
+
+  it.each([9, 3, 1])("ends with a stored end, which may be all that is left of the turn (sequence %i)", (sequence) => {
+    const before = make.events(make.start, make.token("half"), make.toolStart("c1"));
+    const view = withEvent(viewOf(before), make.end({ message: "Whole." })(sequence));
+    expect(answerText(view)).toBe("Whole.");
+    expect(withEvent(view, make.end({ message: "Again." })(12))).toBe(view);
   });
 
   it("waits for approvals until their calls start", () => {

@@ -1,11 +1,15 @@
 import { render } from "preact";
 import type { ComponentChildren } from "preact";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { newExchange } from "../../src/chat/exchange.js";
+import { newTurnView, withEvent } from "../../src/chat/turn-view.js";
 import { ContextPanel } from "../../src/context/ContextPanel.js";
 import { FillMeters } from "../../src/context/FillMeters.js";
 import { ItemSections } from "../../src/context/ItemSections.js";
 import type { ContextFill, ContextItem } from "../../src/core/contract.js";
-import { draw } from "../support/page.js";
+import { gatewayWith } from "../support/gateway.js";
+import { draw, drawAll } from "../support/page.js";
+import { CONTEXT, end, events, finalState, start } from "../support/turn-events.js";
 
 function item(name: string, more: Partial<ContextItem> = {}): ContextItem {
   const usual = { type: "CONTEXT_ITEM_TYPE_RULE", server_name: "", include_mode: "INCLUDE_MODE_ALWAYS" } as const;
@@ -73,5 +77,20 @@ describe("the room of a context", () => {
 describe("the panel", () => {
   it("says so where an answer has no context", () => {
     expect(draw(<ContextPanel turnId="unknown" />).root.textContent).toContain("No context data available");
+  });
+
+  it("reads the lists of a context that came without them", async () => {
+    const context = { ...CONTEXT, items: [item("House style")] };
+    gatewayWith({
+      "GET /turns/turn-1": { turn_id: "turn-1", final_state: finalState({ request_context: context }) },
+    });
+    const { root, conversation } = await drawAll(<ContextPanel turnId="turn-1" />);
+    const exchange = newExchange({ question: "Which?", turnId: "turn-1" });
+    exchange.view.value = events(start, end({ request_context: CONTEXT })).reduce(withEvent, newTurnView("turn-1"));
+    conversation.current.peek().exchanges.value = [exchange];
+    await vi.waitFor(() => {
+      expect(root.textContent).toContain("House style");
+    });
+    vi.unstubAllGlobals();
   });
 });

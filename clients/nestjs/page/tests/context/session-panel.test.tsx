@@ -10,7 +10,7 @@ function held(name: string): SessionItem {
 }
 
 function sessionWith(...items: SessionItem[]): Session {
-  return { session_id: "s1", items, running_turn_id: "", message_count: 6, approved_tools: [] };
+  return { session_id: "s1", items, running_turn_id: "", message_count: 6, approved_tools: [], title: "", notes: "" };
 }
 
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { BEGUN, advanced, ordered } from "../../src/iql/run-state.js";
+import { BEGUN, advanced, extended, ordered } from "../../src/iql/run-state.js";
 import type { Run } from "../../src/iql/run-state.js";
-import type { IqlDocumentEvent, IqlSummary } from "../../src/iql/types.js";
+import type { IqlDocumentEvent, IqlMatch, IqlSummary } from "../../src/iql/types.js";
 
 const SUMMARY: IqlSummary = {
   total_matches: 2,
@@ -22,6 +22,7 @@ function result(index: number, score: number, error = ""): IqlDocumentEvent {
       match_count: 0,
       error,
       truncated: false,
+      next_page_token: "",
     },
     totals: { documents_done: index + 1, document_count: 3, total_matches: 0, average_score: 0 },
     document_index: index,
@@ -42,6 +43,21 @@ test("results stand in the order of the matter, however they come", () => {
 
 test("a document that comes again replaces itself", () => {
   expect(runOf(result(0, 0.1), result(0, 0.7)).results.map(({ score }) => score)).toEqual([0.7]);
+});
+
+test("more matches of a document stand among those that are shown, in the order of the text", () => {
+  const match = (start: number): IqlMatch => ({ text: "x", start_index: start, end_index: start + 1, score: 0.6 });
+  const page = (starts: number[], token: string) => ({
+    ...result(1, 0.9).document_result,
+    matches: starts.map(match),
+    truncated: token !== "",
+    next_page_token: token,
+  });
+  const run = runOf(result(0, 0.2), { ...result(1, 0.9), document_result: page([5, 20], "next") });
+  const [other, shown] = extended(run, 1, page([1, 9], "")).results;
+  expect(shown?.matches.map(({ start_index: start }) => start)).toEqual([1, 5, 9, 20]);
+  expect(shown).toMatchObject({ truncated: false, next_page_token: "" });
+  expect(other).toEqual(run.results[0]);
 });
 
 test("the best score comes first when asked for, failed documents last", () => {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { build } from "vite";
 import type { Rolldown } from "vite";
 import { describe, expect, it } from "vitest";
-import { bundleLimit, MOST_BYTES } from "../../scripts/bundle-limit.js";
+import { bundleLimit, LOADED_LATER, MOST_BYTES } from "../../scripts/bundle-limit.js";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
@@ -15,9 +15,14 @@ async function built(...plugins: ReturnType<typeof bundleLimit>[]): Promise<Roll
 }
 
 describe("the page's build", () => {
-  it("takes less than 200 KB gzipped, all files together", async () => {
+  it("takes less than 200 KB gzipped, all files together but what draws PDFs", async () => {
     const { output } = await built();
-    const sizes = output.map((file) => gzipSync(file.type === "chunk" ? file.code : file.source).byteLength);
+    const first = output.filter((file) => !LOADED_LATER.test(file.fileName));
+    expect(output.map((file) => file.fileName).filter((name) => name.startsWith("assets/pdf")).length).toBeGreaterThan(
+      100,
+    );
+    expect(first.some((file) => file.fileName.includes("pdf"))).toBe(false);
+    const sizes = first.map((file) => gzipSync(file.type === "chunk" ? file.code : file.source).byteLength);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     expect(bytes).toBeLessThan(MOST_BYTES);
     expect(bytes).toBeGreaterThan(10_000);
@@ -29,6 +34,6 @@ describe("the page's build", () => {
 
   it("has the limit in its own configuration", async () => {
     const { default: config } = await import("../../vite.config.js");
-    expect(config.plugins).toMatchObject([{ name: "bundle-limit" }]);
+    expect(config.plugins).toMatchObject([{ name: "pdf-data" }, { name: "bundle-limit" }]);
   });
 });

@@ -48,13 +48,24 @@ export function cited(citation: Partial<Citation>): (sequence: number) => TurnEv
 }
 
 export function citationOf(citation: Partial<Citation>): Citation {
-  const usual = { number: 1, answer_start: 0, answer_end: 0, document_id: "d", filename: "nda.md", start: 0, end: 5 };
-  return { ...usual, page: 0, heading: "", quote: "", permalink: "", ...citation };
+  const usual = {
+    kind: "CITATION_KIND_DOCUMENT" as const,
+    number: 1,
+    answer_start: 0,
+    answer_end: 0,
+    document_id: "d",
+    filename: "nda.md",
+    start: 0,
+    end: 5,
+  };
+  const none = { page: 0, heading: "", quote: "", permalink: "", call_id: "", name: "", server_name: "" };
+  return { ...usual, ...none, ...citation };
 }
 
 export function finalState(state: Partial<FinalState> = {}): FinalState {
   return {
     exit_reason: "EXIT_REASON_COMPLETED",
+    exit_cause: "EXIT_CAUSE_UNSPECIFIED",
     retryable: "RETRYABLE_NOT_APPLICABLE",
     display_message: true,
     message: "",
@@ -64,6 +75,8 @@ export function finalState(state: Partial<FinalState> = {}): FinalState {
     from_cache: false,
     context_problem: "CONTEXT_PROBLEM_UNSPECIFIED",
     tool_call_records: [],
+    omitted_sentences: 0,
+    message_truncated: false,
     ...state,
   };
 }

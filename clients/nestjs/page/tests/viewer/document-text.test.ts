@@ -16,7 +16,7 @@ beforeEach(() => {
     if (isDown || signal?.aborted) return Promise.reject(new TypeError("down"));
     const query = new URL(path, "http://gateway").searchParams;
     const start = Number(query.get("start"));
-    const part = POINTS.slice(start, start + Number(query.get("max_length"))).join("");
+    const part = POINTS.slice(start, start + Number(query.get("max_chars"))).join("");
     return Promise.resolve(
       Response.json({ text: part, start, character_count: POINTS.length, filename: "a.md", page: 0, section_path: [] }),
     );

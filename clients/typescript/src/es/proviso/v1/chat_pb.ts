@@ -8,9 +8,11 @@ import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { DocumentContext, MatterContext, RequestContext } from "./context_pb.js";
 import { file_proviso_v1_context } from "./context_pb.js";
+import type { FailureCause } from "./errors_pb.js";
+import { file_proviso_v1_errors } from "./errors_pb.js";
 import type { ChatMessage, MessageRole } from "./sessions_pb.js";
 import { file_proviso_v1_sessions } from "./sessions_pb.js";
-import type { ExitReason, ToolCallDecision, ToolCallRecord, Usage } from "./turns_pb.js";
+import type { ExitCause, ExitReason, ToolCallDecision, ToolCallRecord, Usage } from "./turns_pb.js";
 import { file_proviso_v1_turns } from "./turns_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -18,7 +20,58 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/chat.proto.
  */
 export const file_proviso_v1_chat: GenFile = /*@__PURE__*/
-  fileDesc("ChVwcm92aXNvL3YxL2NoYXQucHJvdG8SCnByb3Zpc28udjEivwEKC0NoYXRPcHRpb25zEg0KBW1vZGVsGAEgASgJEhYKCW1heF90dXJucxgCIAEoBUgAiAEBEhsKDm1heF90b29sX2NhbGxzGAMgASgFSAGIAQESHgoRbWF4X2NvbnRleHRfY2hhcnMYBCABKAVIAogBARIVCg1kaXNhYmxlX2NhY2hlGAUgASgIQgwKCl9tYXhfdHVybnNCEQoPX21heF90b29sX2NhbGxzQhQKEl9tYXhfY29udGV4dF9jaGFycyJICg5IaXN0b3J5TWVzc2FnZRIlCgRyb2xlGAEgASgOMhcucHJvdmlzby52MS5NZXNzYWdlUm9sZRIPCgdjb250ZW50GAIgASgJIvYCCgtDaGF0UmVxdWVzdBIPCgdtZXNzYWdlGAEgASgJEjEKDm1hdHRlcl9jb250ZXh0GAIgASgLMhkucHJvdmlzby52MS5NYXR0ZXJDb250ZXh0EhIKCmltYWdlX3VybHMYAyADKAkSNQoQZG9jdW1lbnRfY29udGV4dBgEIAMoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRDb250ZXh0EhIKCnNlc3Npb25faWQYBSABKAkSDwoHdXNlcl9pZBgGIAEoCRIrCgdoaXN0b3J5GAcgAygLMhoucHJvdmlzby52MS5IaXN0b3J5TWVzc2FnZRISCgpyZXF1ZXN0X2lkGAggASgJEi8KDW9uX2Rpc2Nvbm5lY3QYCSABKA4yGC5wcm92aXNvLnYxLk9uRGlzY29ubmVjdBIoCgdvcHRpb25zGAogASgLMhcucHJvdmlzby52MS5DaGF0T3B0aW9ucxIXCg9zZWxlY3RlZF9hc3NldHMYCyADKAkiTQoRUmVzdW1lQ2hhdFJlcXVlc3QSDwoHdHVybl9pZBgBIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoBRIPCgd1c2VyX2lkGAMgASgJIoMECgpBZ2VudEV2ZW50Eg8KB3R1cm5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKAUSLQoJZW1pdF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgp0dXJuX3N0YXJ0GAQgASgLMhUucHJvdmlzby52MS5UdXJuU3RhcnRIABIiCgV0b2tlbhgFIAEoCzIRLnByb3Zpc28udjEuVG9rZW5IABIzCg50ZXh0X2Rpc2NhcmRlZBgGIAEoCzIZLnByb3Zpc28udjEuVGV4dERpc2NhcmRlZEgAEisKCnRvb2xfc3RhcnQYByABKAsyFS5wcm92aXNvLnYxLlRvb2xTdGFydEgAEicKCHRvb2xfZW5kGAggASgLMhMucHJvdmlzby52MS5Ub29sRW5kSAASKAoIY2l0YXRpb24YCSABKAsyFC5wcm92aXNvLnYxLkNpdGF0aW9uSAASOQoRYXBwcm92YWxfcmVxdWlyZWQYCiABKAsyHC5wcm92aXNvLnYxLkFwcHJvdmFsUmVxdWlyZWRIABIqCgloZWFydGJlYXQYCyABKAsyFS5wcm92aXNvLnYxLkhlYXJ0YmVhdEgAEi0KC2ZpbmFsX3N0YXRlGAwgASgLMhYucHJvdmlzby52MS5GaW5hbFN0YXRlSABCBwoFZXZlbnQiYwoJVHVyblN0YXJ0EjMKD3JlcXVlc3RfY29udGV4dBgBIAEoCzIaLnByb3Zpc28udjEuUmVxdWVzdENvbnRleHQSEgoKc2Vzc2lvbl9pZBgCIAEoCRINCgVtb2RlbBgDIAEoCSI+CgVUb2tlbhIPCgd0ZXh0X2lkGAEgASgJEgwKBHRleHQYAiABKAkSFgoOZmlyc3Rfc2VxdWVuY2UYAyABKAUiSwoNVGV4dERpc2NhcmRlZBIPCgd0ZXh0X2lkGAEgASgJEikKBnJlYXNvbhgCIAEoDjIZLnByb3Zpc28udjEuRGlzY2FyZFJlYXNvbiJTCglUb29sU3RhcnQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhMKC3NlcnZlcl9uYW1lGAMgASgJEhIKCmlucHV0X2pzb24YBCABKAkisAEKB1Rvb2xFbmQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEg4KBm91dHB1dBgDIAEoCRITCgtvdXRwdXRfanNvbhgEIAEoCRIRCgl0cnVuY2F0ZWQYBSABKAgSDQoFZXJyb3IYBiABKAkSKwoIZHVyYXRpb24YByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEgoKZnJvbV9jYWNoZRgIIAEoCCLIAQoIQ2l0YXRpb24SDgoGbnVtYmVyGAEgASgFEhQKDGFuc3dlcl9zdGFydBgCIAEoBRISCgphbnN3ZXJfZW5kGAMgASgFEhMKC2RvY3VtZW50X2lkGAQgASgJEhAKCGZpbGVuYW1lGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBRIMCgRwYWdlGAggASgFEg8KB2hlYWRpbmcYCSABKAkSDQoFcXVvdGUYCiABKAkSEQoJcGVybWFsaW5rGAsgASgJIosBChBBcHByb3ZhbFJlcXVpcmVkEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRITCgtzZXJ2ZXJfbmFtZRgDIAEoCRISCgppbnB1dF9qc29uGAQgASgJEi8KC2V4cGlyZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCILCglIZWFydGJlYXQizAQKCkZpbmFsU3RhdGUSKwoLZXhpdF9yZWFzb24YASABKA4yFi5wcm92aXNvLnYxLkV4aXRSZWFzb24SKAoJcmV0cnlhYmxlGAIgASgOMhUucHJvdmlzby52MS5SZXRyeWFibGUSLgoLcmV0cnlfYWZ0ZXIYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SFwoPZGlzcGxheV9tZXNzYWdlGAQgASgIEg8KB21lc3NhZ2UYBSABKAkSKQoIbWVzc2FnZXMYBiADKAsyFy5wcm92aXNvLnYxLkNoYXRNZXNzYWdlEjMKD3JlcXVlc3RfY29udGV4dBgHIAEoCzIaLnByb3Zpc28udjEuUmVxdWVzdENvbnRleHQSJwoJY2l0YXRpb25zGAggAygLMhQucHJvdmlzby52MS5DaXRhdGlvbhIgCgV1c2FnZRgJIAEoCzIRLnByb3Zpc28udjEuVXNhZ2USDgoGY3ljbGVzGAogASgFEhIKCnRvb2xfY2FsbHMYCyABKAUSEgoKZnJvbV9jYWNoZRgMIAEoCBIzCg9jb250ZXh0X3Byb2JsZW0YDSABKA4yGi5wcm92aXNvLnYxLkNvbnRleHRQcm9ibGVtEhEKCXRydW5jYXRlZBgOIAEoCBIrCghkdXJhdGlvbhgPIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhI1ChF0b29sX2NhbGxfcmVjb3JkcxgQIAMoCzIaLnByb3Zpc28udjEuVG9vbENhbGxSZWNvcmQiTgoOSW52b2tlUmVzcG9uc2USDwoHdHVybl9pZBgBIAEoCRIrCgtmaW5hbF9zdGF0ZRgCIAEoCzIWLnByb3Zpc28udjEuRmluYWxTdGF0ZSI1ChFDYW5jZWxUdXJuUmVxdWVzdBIPCgd0dXJuX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkiJwoSQ2FuY2VsVHVyblJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCIyCg5HZXRUdXJuUmVxdWVzdBIPCgd0dXJuX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAki2QEKD0dldFR1cm5SZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUucHJvdmlzby52MS5UdXJuU3RhdGUSFQoNbGFzdF9zZXF1ZW5jZRgDIAEoBRIrCgtmaW5hbF9zdGF0ZRgEIAEoCzIWLnByb3Zpc28udjEuRmluYWxTdGF0ZRISCgpzZXNzaW9uX2lkGAUgASgJEjcKEXBlbmRpbmdfYXBwcm92YWxzGAYgAygLMhwucHJvdmlzby52MS5BcHByb3ZhbFJlcXVpcmVkInoKFURlY2lkZVRvb2xDYWxsUmVxdWVzdBIPCgd0dXJuX2lkGAEgASgJEg8KB2NhbGxfaWQYAiABKAkSLgoIZGVjaXNpb24YAyABKA4yHC5wcm92aXNvLnYxLlRvb2xDYWxsRGVjaXNpb24SDwoHdXNlcl9pZBgEIAEoCSIYChZEZWNpZGVUb29sQ2FsbFJlc3BvbnNlKn4KCVJldHJ5YWJsZRIZChVSRVRSWUFCTEVfVU5TUEVDSUZJRUQQABIRCg1SRVRSWUFCTEVfWUVTEAESEAoMUkVUUllBQkxFX05PEAISEwoPUkVUUllBQkxFX01BWUJFEAMSHAoYUkVUUllBQkxFX05PVF9BUFBMSUNBQkxFEAQq8gEKDkNvbnRleHRQcm9ibGVtEh8KG0NPTlRFWFRfUFJPQkxFTV9VTlNQRUNJRklFRBAAEiMKH0NPTlRFWFRfUFJPQkxFTV9NQVRURVJfUkVRVUlSRUQQARIkCiBDT05URVhUX1BST0JMRU1fTUFUVEVSX05PVF9GT1VORBACEicKI0NPTlRFWFRfUFJPQkxFTV9ET0NVTUVOVF9QUk9DRVNTSU5HEAMSIwofQ09OVEVYVF9QUk9CTEVNX0RPQ1VNRU5UX0ZBSUxFRBAEEiYKIkNPTlRFWFRfUFJPQkxFTV9ET0NVTUVOVF9OT1RfRk9VTkQQBSp8CgxPbkRpc2Nvbm5lY3QSHQoZT05fRElTQ09OTkVDVF9VTlNQRUNJRklFRBAAEhcKE09OX0RJU0NPTk5FQ1RfR1JBQ0UQARIaChZPTl9ESVNDT05ORUNUX0NPTlRJTlVFEAISGAoUT05fRElTQ09OTkVDVF9DQU5DRUwQAyqvAQoNRGlzY2FyZFJlYXNvbhIeChpESVNDQVJEX1JFQVNPTl9VTlNQRUNJRklFRBAAEhwKGERJU0NBUkRfUkVBU09OX0dST1VORElORxABEh4KGkRJU0NBUkRfUkVBU09OX01PREVMX1JFVFJZEAISIgoeRElTQ0FSRF9SRUFTT05fRU1QVFlfUkVUUklFVkFMEAMSHAoYRElTQ0FSRF9SRUFTT05fTk9UX0ZJTkFMEAQqdwoJVHVyblN0YXRlEhoKFlRVUk5fU1RBVEVfVU5TUEVDSUZJRUQQABIWChJUVVJOX1NUQVRFX1JVTk5JTkcQARIgChxUVVJOX1NUQVRFX0FXQUlUSU5HX0FQUFJPVkFMEAISFAoQVFVSTl9TVEFURV9FTkRFRBADMrgDCgtDaGF0U2VydmljZRI5CgRDaGF0EhcucHJvdmlzby52MS5DaGF0UmVxdWVzdBoWLnByb3Zpc28udjEuQWdlbnRFdmVudDABEkUKClJlc3VtZUNoYXQSHS5wcm92aXNvLnYxLlJlc3VtZUNoYXRSZXF1ZXN0GhYucHJvdmlzby52MS5BZ2VudEV2ZW50MAESPQoGSW52b2tlEhcucHJvdmlzby52MS5DaGF0UmVxdWVzdBoaLnByb3Zpc28udjEuSW52b2tlUmVzcG9uc2USSwoKQ2FuY2VsVHVybhIdLnByb3Zpc28udjEuQ2FuY2VsVHVyblJlcXVlc3QaHi5wcm92aXNvLnYxLkNhbmNlbFR1cm5SZXNwb25zZRJCCgdHZXRUdXJuEhoucHJvdmlzby52MS5HZXRUdXJuUmVxdWVzdBobLnByb3Zpc28udjEuR2V0VHVyblJlc3BvbnNlElcKDkRlY2lkZVRvb2xDYWxsEiEucHJvdmlzby52MS5EZWNpZGVUb29sQ2FsbFJlcXVlc3QaIi5wcm92aXNvLnYxLkRlY2lkZVRvb2xDYWxsUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_proviso_v1_context, file_proviso_v1_sessions, file_proviso_v1_turns]);
+  fileDesc("ChVwcm92aXNvL3YxL2NoYXQucHJvdG8SCnByb3Zpc28udjEicAoITGVhdmVPdXQSEwoLdG9vbF9vdXRwdXQYASABKAgSGQoRcmVwZWF0ZWRfY29udGV4dHMYAiABKAgSDwoHaGlzdG9yeRgDIAEoCBIMCgR0b2xkGAQgASgIEhUKDWNvbnRleHRfaXRlbXMYBSABKAginwIKC0NoYXRPcHRpb25zEhcKBW1vZGVsGAEgASgJQgi6SAVyAxiAARIcCgltYXhfdHVybnMYAiABKAVCCbpIBhoEGGQoABIhCg5tYXhfdG9vbF9jYWxscxgDIAEoBUIJukgGGgQYZCgAEiYKEW1heF9jb250ZXh0X2NoYXJzGAQgASgFQgu6SAgaBhjAhD0oABIVCg1kaXNhYmxlX2NhY2hlGAUgASgIEjcKDHRleHRfcmVsZWFzZRgGIAEoDjIXLnByb3Zpc28udjEuVGV4dFJlbGVhc2VCCLpIBYIBAhABEhUKDWRpc2FibGVfdG9vbHMYByABKAgSJwoJbGVhdmVfb3V0GAggASgLMhQucHJvdmlzby52MS5MZWF2ZU91dCJjCg5IaXN0b3J5TWVzc2FnZRI1CgRyb2xlGAEgASgOMhcucHJvdmlzby52MS5NZXNzYWdlUm9sZUIO4kEBArpIB4IBBBgBGAUSGgoHY29udGVudBgCIAEoCUIJukgGcgQYgPoBIk4KE0NvbnZlcnNhdGlvbkhpc3RvcnkSNwoIbWVzc2FnZXMYASADKAsyGi5wcm92aXNvLnYxLkhpc3RvcnlNZXNzYWdlQgm6SAaSAQMQyAEi4AMKC0NoYXRSZXF1ZXN0EhoKB21lc3NhZ2UYASABKAlCCbpIBnIEGID6ARIxCg5tYXR0ZXJfY29udGV4dBgCIAEoCzIZLnByb3Zpc28udjEuTWF0dGVyQ29udGV4dBIcCgppbWFnZV91cmxzGAMgAygJQgi6SAWSAQIQBRI/ChBkb2N1bWVudF9jb250ZXh0GAQgAygLMhsucHJvdmlzby52MS5Eb2N1bWVudENvbnRleHRCCLpIBZIBAhAUEh4KCnNlc3Npb25faWQYBSABKAlCCLpIBXIDGIABSAASMgoHaGlzdG9yeRgHIAEoCzIfLnByb3Zpc28udjEuQ29udmVyc2F0aW9uSGlzdG9yeUgAEhkKB3VzZXJfaWQYBiABKAlCCLpIBXIDGIABEhwKCnJlcXVlc3RfaWQYCCABKAlCCLpIBXIDGIABEjkKDW9uX2Rpc2Nvbm5lY3QYCSABKA4yGC5wcm92aXNvLnYxLk9uRGlzY29ubmVjdEIIukgFggECEAESKAoHb3B0aW9ucxgKIAEoCzIXLnByb3Zpc28udjEuQ2hhdE9wdGlvbnMSIQoPc2VsZWN0ZWRfYXNzZXRzGAsgAygJQgi6SAWSAQIQGUIOCgxjb252ZXJzYXRpb24imAEKEVJlc3VtZUNoYXRSZXF1ZXN0Eh4KB3R1cm5faWQYASABKAlCDeJBAQK6SAZyBBABGEASHwoOYWZ0ZXJfc2VxdWVuY2UYAiABKAVCB7pIBBoCKAASGQoHdXNlcl9pZBgDIAEoCUIIukgFcgMYgAESJwoJbGVhdmVfb3V0GAQgASgLMhQucHJvdmlzby52MS5MZWF2ZU91dCKDBAoKQWdlbnRFdmVudBIPCgd0dXJuX2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgFEi0KCWVtaXRfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoKdHVybl9zdGFydBgEIAEoCzIVLnByb3Zpc28udjEuVHVyblN0YXJ0SAASIgoFdG9rZW4YBSABKAsyES5wcm92aXNvLnYxLlRva2VuSAASMwoOdGV4dF9kaXNjYXJkZWQYBiABKAsyGS5wcm92aXNvLnYxLlRleHREaXNjYXJkZWRIABIrCgp0b29sX3N0YXJ0GAcgASgLMhUucHJvdmlzby52MS5Ub29sU3RhcnRIABInCgh0b29sX2VuZBgIIAEoCzITLnByb3Zpc28udjEuVG9vbEVuZEgAEigKCGNpdGF0aW9uGAkgASgLMhQucHJvdmlzby52MS5DaXRhdGlvbkgAEjkKEWFwcHJvdmFsX3JlcXVpcmVkGAogASgLMhwucHJvdmlzby52MS5BcHByb3ZhbFJlcXVpcmVkSAASKgoJaGVhcnRiZWF0GAsgASgLMhUucHJvdmlzby52MS5IZWFydGJlYXRIABItCgtmaW5hbF9zdGF0ZRgMIAEoCzIWLnByb3Zpc28udjEuRmluYWxTdGF0ZUgAQgcKBWV2ZW50ImMKCVR1cm5TdGFydBIzCg9yZXF1ZXN0X2NvbnRleHQYASABKAsyGi5wcm92aXNvLnYxLlJlcXVlc3RDb250ZXh0EhIKCnNlc3Npb25faWQYAiABKAkSDQoFbW9kZWwYAyABKAkiPgoFVG9rZW4SDwoHdGV4dF9pZBgBIAEoCRIMCgR0ZXh0GAIgASgJEhYKDmZpcnN0X3NlcXVlbmNlGAMgASgFIksKDVRleHREaXNjYXJkZWQSDwoHdGV4dF9pZBgBIAEoCRIpCgZyZWFzb24YAiABKA4yGS5wcm92aXNvLnYxLkRpc2NhcmRSZWFzb24iUwoJVG9vbFN0YXJ0Eg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRITCgtzZXJ2ZXJfbmFtZRgDIAEoCRISCgppbnB1dF9qc29uGAQgASgJIuEBCgdUb29sRW5kEg8KB2NhbGxfaWQYASABKAkSDAoEdG9vbBgCIAEoCRIOCgZvdXRwdXQYAyABKAkSEwoLb3V0cHV0X2pzb24YBCABKAkSEQoJdHJ1bmNhdGVkGAUgASgIEg0KBWVycm9yGAYgASgJEisKCGR1cmF0aW9uGAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhIKCmZyb21fY2FjaGUYCCABKAgSLwoNZmFpbHVyZV9jYXVzZRgJIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlIqQCCghDaXRhdGlvbhIOCgZudW1iZXIYASABKAUSFAoMYW5zd2VyX3N0YXJ0GAIgASgFEhIKCmFuc3dlcl9lbmQYAyABKAUSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIZmlsZW5hbWUYBSABKAkSDQoFc3RhcnQYBiABKAUSCwoDZW5kGAcgASgFEgwKBHBhZ2UYCCABKAUSDwoHaGVhZGluZxgJIAEoCRINCgVxdW90ZRgKIAEoCRIRCglwZXJtYWxpbmsYCyABKAkSJgoEa2luZBgMIAEoDjIYLnByb3Zpc28udjEuQ2l0YXRpb25LaW5kEg8KB2NhbGxfaWQYDSABKAkSDAoEbmFtZRgOIAEoCRITCgtzZXJ2ZXJfbmFtZRgPIAEoCSKLAQoQQXBwcm92YWxSZXF1aXJlZBIPCgdjYWxsX2lkGAEgASgJEgwKBHRvb2wYAiABKAkSEwoLc2VydmVyX25hbWUYAyABKAkSEgoKaW5wdXRfanNvbhgEIAEoCRIvCgtleHBpcmVfdGltZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiCwoJSGVhcnRiZWF0Iq0FCgpGaW5hbFN0YXRlEisKC2V4aXRfcmVhc29uGAEgASgOMhYucHJvdmlzby52MS5FeGl0UmVhc29uEigKCXJldHJ5YWJsZRgCIAEoDjIVLnByb3Zpc28udjEuUmV0cnlhYmxlEi4KC3JldHJ5X2FmdGVyGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhcKD2Rpc3BsYXlfbWVzc2FnZRgEIAEoCBIPCgdtZXNzYWdlGAUgASgJEikKCG1lc3NhZ2VzGAYgAygLMhcucHJvdmlzby52MS5DaGF0TWVzc2FnZRIzCg9yZXF1ZXN0X2NvbnRleHQYByABKAsyGi5wcm92aXNvLnYxLlJlcXVlc3RDb250ZXh0EicKCWNpdGF0aW9ucxgIIAMoCzIULnByb3Zpc28udjEuQ2l0YXRpb24SIAoFdXNhZ2UYCSABKAsyES5wcm92aXNvLnYxLlVzYWdlEg4KBmN5Y2xlcxgKIAEoBRISCgp0b29sX2NhbGxzGAsgASgFEhIKCmZyb21fY2FjaGUYDCABKAgSMwoPY29udGV4dF9wcm9ibGVtGA0gASgOMhoucHJvdmlzby52MS5Db250ZXh0UHJvYmxlbRIRCgl0cnVuY2F0ZWQYDiABKAgSKwoIZHVyYXRpb24YDyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SNQoRdG9vbF9jYWxsX3JlY29yZHMYECADKAsyGi5wcm92aXNvLnYxLlRvb2xDYWxsUmVjb3JkEikKCmV4aXRfY2F1c2UYESABKA4yFS5wcm92aXNvLnYxLkV4aXRDYXVzZRIZChFvbWl0dGVkX3NlbnRlbmNlcxgSIAEoBRIZChFtZXNzYWdlX3RydW5jYXRlZBgTIAEoCCJOCg5JbnZva2VSZXNwb25zZRIPCgd0dXJuX2lkGAEgASgJEisKC2ZpbmFsX3N0YXRlGAIgASgLMhYucHJvdmlzby52MS5GaW5hbFN0YXRlIk4KEUNhbmNlbFR1cm5SZXF1ZXN0Eh4KB3R1cm5faWQYASABKAlCDeJBAQK6SAZyBBABGEASGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAEiJwoSQ2FuY2VsVHVyblJlc3BvbnNlEhEKCWNhbmNlbGxlZBgBIAEoCCJLCg5HZXRUdXJuUmVxdWVzdBIeCgd0dXJuX2lkGAEgASgJQg3iQQECukgGcgQQARhAEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABItkBCg9HZXRUdXJuUmVzcG9uc2USDwoHdHVybl9pZBgBIAEoCRIkCgVzdGF0ZRgCIAEoDjIVLnByb3Zpc28udjEuVHVyblN0YXRlEhUKDWxhc3Rfc2VxdWVuY2UYAyABKAUSKwoLZmluYWxfc3RhdGUYBCABKAsyFi5wcm92aXNvLnYxLkZpbmFsU3RhdGUSEgoKc2Vzc2lvbl9pZBgFIAEoCRI3ChFwZW5kaW5nX2FwcHJvdmFscxgGIAMoCzIcLnByb3Zpc28udjEuQXBwcm92YWxSZXF1aXJlZCKzAQoVRGVjaWRlVG9vbENhbGxSZXF1ZXN0Eh4KB3R1cm5faWQYASABKAlCDeJBAQK6SAZyBBABGEASHwoHY2FsbF9pZBgCIAEoCUIO4kEBArpIB3IFEAEYgAESPgoIZGVjaXNpb24YAyABKA4yHC5wcm92aXNvLnYxLlRvb2xDYWxsRGVjaXNpb25CDuJBAQK6SAeCAQQQASAAEhkKB3VzZXJfaWQYBCABKAlCCLpIBXIDGIABIhgKFkRlY2lkZVRvb2xDYWxsUmVzcG9uc2UqfgoJUmV0cnlhYmxlEhkKFVJFVFJZQUJMRV9VTlNQRUNJRklFRBAAEhEKDVJFVFJZQUJMRV9ZRVMQARIQCgxSRVRSWUFCTEVfTk8QAhITCg9SRVRSWUFCTEVfTUFZQkUQAxIcChhSRVRSWUFCTEVfTk9UX0FQUExJQ0FCTEUQBCqXAgoOQ29udGV4dFByb2JsZW0SHwobQ09OVEVYVF9QUk9CTEVNX1VOU1BFQ0lGSUVEEAASIwofQ09OVEVYVF9QUk9CTEVNX01BVFRFUl9SRVFVSVJFRBABEiQKIENPTlRFWFRfUFJPQkxFTV9NQVRURVJfTk9UX0ZPVU5EEAISJwojQ09OVEVYVF9QUk9CTEVNX0RPQ1VNRU5UX1BST0NFU1NJTkcQAxIjCh9DT05URVhUX1BST0JMRU1fRE9DVU1FTlRfRkFJTEVEEAQSJgoiQ09OVEVYVF9QUk9CTEVNX0RPQ1VNRU5UX05PVF9GT1VORBAFEiMKH0NPTlRFWFRfUFJPQkxFTV9DT05URVhUX1VOQ0xFQVIQBip8CgxPbkRpc2Nvbm5lY3QSHQoZT05fRElTQ09OTkVDVF9VTlNQRUNJRklFRBAAEhcKE09OX0RJU0NPTk5FQ1RfR1JBQ0UQARIaChZPTl9ESVNDT05ORUNUX0NPTlRJTlVFEAISGAoUT05fRElTQ09OTkVDVF9DQU5DRUwQAyqvAQoNRGlzY2FyZFJlYXNvbhIeChpESVNDQVJEX1JFQVNPTl9VTlNQRUNJRklFRBAAEhwKGERJU0NBUkRfUkVBU09OX0dST1VORElORxABEh4KGkRJU0NBUkRfUkVBU09OX01PREVMX1JFVFJZEAISIgoeRElTQ0FSRF9SRUFTT05fRU1QVFlfUkVUUklFVkFMEAMSHAoYRElTQ0FSRF9SRUFTT05fTk9UX0ZJTkFMEAQqWwoLVGV4dFJlbGVhc2USHAoYVEVYVF9SRUxFQVNFX1VOU1BFQ0lGSUVEEAASGAoUVEVYVF9SRUxFQVNFX0NIRUNLRUQQARIUChBURVhUX1JFTEVBU0VfUkFXEAIqnAEKDENpdGF0aW9uS2luZBIdChlDSVRBVElPTl9LSU5EX1VOU1BFQ0lGSUVEEAASGgoWQ0lUQVRJT05fS0lORF9ET0NVTUVOVBABEhsKF0NJVEFUSU9OX0tJTkRfVE9PTF9DQUxMEAISGwoXQ0lUQVRJT05fS0lORF9SRUZFUkVOQ0UQAxIXChNDSVRBVElPTl9LSU5EX0FTU0VUEAQqdwoJVHVyblN0YXRlEhoKFlRVUk5fU1RBVEVfVU5TUEVDSUZJRUQQABIWChJUVVJOX1NUQVRFX1JVTk5JTkcQARIgChxUVVJOX1NUQVRFX0FXQUlUSU5HX0FQUFJPVkFMEAISFAoQVFVSTl9TVEFURV9FTkRFRBADMscDCgtDaGF0U2VydmljZRI5CgRDaGF0EhcucHJvdmlzby52MS5DaGF0UmVxdWVzdBoWLnByb3Zpc28udjEuQWdlbnRFdmVudDABEkUKClJlc3VtZUNoYXQSHS5wcm92aXNvLnYxLlJlc3VtZUNoYXRSZXF1ZXN0GhYucHJvdmlzby52MS5BZ2VudEV2ZW50MAESPQoGSW52b2tlEhcucHJvdmlzby52MS5DaGF0UmVxdWVzdBoaLnByb3Zpc28udjEuSW52b2tlUmVzcG9uc2USUAoKQ2FuY2VsVHVybhIdLnByb3Zpc28udjEuQ2FuY2VsVHVyblJlcXVlc3QaHi5wcm92aXNvLnYxLkNhbmNlbFR1cm5SZXNwb25zZSIDkAICEkcKB0dldFR1cm4SGi5wcm92aXNvLnYxLkdldFR1cm5SZXF1ZXN0GhsucHJvdmlzby52MS5HZXRUdXJuUmVzcG9uc2UiA5ACARJcCg5EZWNpZGVUb29sQ2FsbBIhLnByb3Zpc28udjEuRGVjaWRlVG9vbENhbGxSZXF1ZXN0GiIucHJvdmlzby52MS5EZWNpZGVUb29sQ2FsbFJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_proviso_v1_context, file_proviso_v1_errors, file_proviso_v1_sessions, file_proviso_v1_turns]);
+
+/**
+ * LeaveOut says what of a turn's events a reader does without. It changes neither the turn nor what is kept of it: a
+ * reader who leaves nothing out, and GetTurn, get all of it.
+ *
+ * @generated from message proviso.v1.LeaveOut
+ */
+export type LeaveOut = Message<"proviso.v1.LeaveOut"> & {
+  /**
+   * What tools returned: `output` and `output_json` of tool_end.
+   *
+   * @generated from field: bool tool_output = 1;
+   */
+  toolOutput: boolean;
+
+  /**
+   * The request contexts that repeat that of the final state: those of turn_start and of the final state's messages.
+   *
+   * @generated from field: bool repeated_contexts = 2;
+   */
+  repeatedContexts: boolean;
+
+  /**
+   * `messages` of the final state: the conversation, whose last answer is `message`.
+   *
+   * @generated from field: bool history = 3;
+   */
+  history: boolean;
+
+  /**
+   * `citations` and `tool_call_records` of the final state where the events before it have told them: in a call that
+   * sent the turn from its first event.
+   *
+   * @generated from field: bool told = 4;
+   */
+  told: boolean;
+
+  /**
+   * What the request context of the final state lists: its items, those omitted, and the assets.
+   *
+   * @generated from field: bool context_items = 5;
+   */
+  contextItems: boolean;
+};
+
+/**
+ * Describes the message proviso.v1.LeaveOut.
+ * Use `create(LeaveOutSchema)` to create a new message.
+ */
+export const LeaveOutSchema: GenMessage<LeaveOut> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_chat, 0);
 
 /**
  * ChatOptions changes how one turn runs. Limits can be lowered, never raised: a higher one is INVALID_ARGUMENT.
@@ -35,25 +88,25 @@ export type ChatOptions = Message<"proviso.v1.ChatOptions"> & {
   model: string;
 
   /**
-   * The largest number of model calls; the service's limit when absent. Limits: 1 to 100.
+   * The largest number of model calls; 0 means the service's limit. Limits: 0 to 100.
    *
-   * @generated from field: optional int32 max_turns = 2;
+   * @generated from field: int32 max_turns = 2;
    */
-  maxTurns?: number | undefined;
+  maxTurns: number;
 
   /**
-   * The largest number of tool calls; the service's limit when absent. Limits: 0 to 100.
+   * The largest number of tool calls; 0 means the service's limit. Limits: 0 to 100.
    *
-   * @generated from field: optional int32 max_tool_calls = 3;
+   * @generated from field: int32 max_tool_calls = 3;
    */
-  maxToolCalls?: number | undefined;
+  maxToolCalls: number;
 
   /**
-   * The largest number of characters of conversation; the service's limit when absent. Limits: 1 to 1000000.
+   * The largest number of characters of conversation; 0 means the service's limit. Limits: 0 to 1000000.
    *
-   * @generated from field: optional int32 max_context_chars = 4;
+   * @generated from field: int32 max_context_chars = 4;
    */
-  maxContextChars?: number | undefined;
+  maxContextChars: number;
 
   /**
    * Whether the turn neither reads nor writes the response and retrieval caches.
@@ -61,6 +114,27 @@ export type ChatOptions = Message<"proviso.v1.ChatOptions"> & {
    * @generated from field: bool disable_cache = 5;
    */
   disableCache: boolean;
+
+  /**
+   * When the text of the answer is sent.
+   *
+   * @generated from field: proviso.v1.TextRelease text_release = 6;
+   */
+  textRelease: TextRelease;
+
+  /**
+   * Whether the turn makes no tool calls, whatever max_tool_calls allows.
+   *
+   * @generated from field: bool disable_tools = 7;
+   */
+  disableTools: boolean;
+
+  /**
+   * What is not sent to this caller.
+   *
+   * @generated from field: proviso.v1.LeaveOut leave_out = 8;
+   */
+  leaveOut?: LeaveOut | undefined;
 };
 
 /**
@@ -68,7 +142,7 @@ export type ChatOptions = Message<"proviso.v1.ChatOptions"> & {
  * Use `create(ChatOptionsSchema)` to create a new message.
  */
 export const ChatOptionsSchema: GenMessage<ChatOptions> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 0);
+  messageDesc(file_proviso_v1_chat, 1);
 
 /**
  * HistoryMessage is an earlier message of a conversation that the caller keeps itself.
@@ -96,18 +170,38 @@ export type HistoryMessage = Message<"proviso.v1.HistoryMessage"> & {
  * Use `create(HistoryMessageSchema)` to create a new message.
  */
 export const HistoryMessageSchema: GenMessage<HistoryMessage> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 1);
+  messageDesc(file_proviso_v1_chat, 2);
 
 /**
- * ChatRequest is a person's message and what comes with it. `session_id` together with `history` is INVALID_ARGUMENT.
- * With neither of them the turn stands alone.
+ * ConversationHistory is a conversation that the caller keeps itself.
+ *
+ * @generated from message proviso.v1.ConversationHistory
+ */
+export type ConversationHistory = Message<"proviso.v1.ConversationHistory"> & {
+  /**
+   * Earlier messages, oldest first. Limits: 0 to 200 items.
+   *
+   * @generated from field: repeated proviso.v1.HistoryMessage messages = 1;
+   */
+  messages: HistoryMessage[];
+};
+
+/**
+ * Describes the message proviso.v1.ConversationHistory.
+ * Use `create(ConversationHistorySchema)` to create a new message.
+ */
+export const ConversationHistorySchema: GenMessage<ConversationHistory> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_chat, 3);
+
+/**
+ * ChatRequest is a person's message and what comes with it.
  *
  * @generated from message proviso.v1.ChatRequest
  */
 export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   /**
-   * The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A blank message ends in
-   * EMPTY_INPUT. Limits: 0 to 32000 characters.
+   * The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A message of which nothing can
+   * be seen ends in EMPTY_INPUT. Limits: 0 to 32000 characters.
    *
    * @generated from field: string message = 1;
    */
@@ -121,7 +215,8 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   matterContext?: MatterContext | undefined;
 
   /**
-   * Images for the model: https URLs of at most 2048 characters. Limits: 0 to 5 items.
+   * Images for the model: https URLs; one that cannot be loaded, or has more than 8192 characters, is noted in the
+   * request context, and the turn goes on. Limits: 0 to 5 items.
    *
    * @generated from field: repeated string image_urls = 3;
    */
@@ -135,11 +230,27 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   documentContext: DocumentContext[];
 
   /**
-   * The conversation; a new one is made when the id is unknown. Limits: 0 to 128 characters.
+   * The conversation that the message goes on with. When none is set, or the id is empty, the turn stands alone.
    *
-   * @generated from field: string session_id = 5;
+   * @generated from oneof proviso.v1.ChatRequest.conversation
    */
-  sessionId: string;
+  conversation: {
+    /**
+     * A session, which the service keeps; a new one is made when the id is unknown. Limits: 0 to 128 characters.
+     *
+     * @generated from field: string session_id = 5;
+     */
+    value: string;
+    case: "sessionId";
+  } | {
+    /**
+     * A conversation that the caller keeps.
+     *
+     * @generated from field: proviso.v1.ConversationHistory history = 7;
+     */
+    value: ConversationHistory;
+    case: "history";
+  } | { case: undefined; value?: undefined };
 
   /**
    * The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
@@ -149,14 +260,8 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   userId: string;
 
   /**
-   * Earlier messages, oldest first, for callers that keep the conversation themselves. Limits: 0 to 200 items.
-   *
-   * @generated from field: repeated proviso.v1.HistoryMessage history = 7;
-   */
-  history: HistoryMessage[];
-
-  /**
-   * An id that makes a retry safe: the same id with the same payload attaches to the same turn.
+   * An id that makes a retry safe: the same id with the same payload attaches to the same turn and sends it from its
+   * first event. What is left out for the caller is no part of the payload.
    * Limits: 0 to 128 characters.
    *
    * @generated from field: string request_id = 8;
@@ -178,8 +283,8 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
   options?: ChatOptions | undefined;
 
   /**
-   * The assets of the message that the model gets: file names of document_context and URLs of image_urls; all when
-   * empty. Limits: 0 to 25 items.
+   * The assets of the message that the model gets: file names of document_context and URLs of image_urls, whole or
+   * without their query; all when empty. Limits: 0 to 25 items.
    *
    * @generated from field: repeated string selected_assets = 11;
    */
@@ -191,7 +296,7 @@ export type ChatRequest = Message<"proviso.v1.ChatRequest"> & {
  * Use `create(ChatRequestSchema)` to create a new message.
  */
 export const ChatRequestSchema: GenMessage<ChatRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 2);
+  messageDesc(file_proviso_v1_chat, 4);
 
 /**
  * ResumeChatRequest names a turn and the last event that the caller has.
@@ -219,6 +324,13 @@ export type ResumeChatRequest = Message<"proviso.v1.ResumeChatRequest"> & {
    * @generated from field: string user_id = 3;
    */
   userId: string;
+
+  /**
+   * What is not sent to this caller.
+   *
+   * @generated from field: proviso.v1.LeaveOut leave_out = 4;
+   */
+  leaveOut?: LeaveOut | undefined;
 };
 
 /**
@@ -226,7 +338,7 @@ export type ResumeChatRequest = Message<"proviso.v1.ResumeChatRequest"> & {
  * Use `create(ResumeChatRequestSchema)` to create a new message.
  */
 export const ResumeChatRequestSchema: GenMessage<ResumeChatRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 3);
+  messageDesc(file_proviso_v1_chat, 5);
 
 /**
  * AgentEvent is one step of a turn.
@@ -341,7 +453,7 @@ export type AgentEvent = Message<"proviso.v1.AgentEvent"> & {
  * Use `create(AgentEventSchema)` to create a new message.
  */
 export const AgentEventSchema: GenMessage<AgentEvent> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 4);
+  messageDesc(file_proviso_v1_chat, 6);
 
 /**
  * TurnStart is the first event of a turn.
@@ -376,7 +488,7 @@ export type TurnStart = Message<"proviso.v1.TurnStart"> & {
  * Use `create(TurnStartSchema)` to create a new message.
  */
 export const TurnStartSchema: GenMessage<TurnStart> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 5);
+  messageDesc(file_proviso_v1_chat, 7);
 
 /**
  * Token is some text of an answer.
@@ -412,7 +524,7 @@ export type Token = Message<"proviso.v1.Token"> & {
  * Use `create(TokenSchema)` to create a new message.
  */
 export const TokenSchema: GenMessage<Token> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 6);
+  messageDesc(file_proviso_v1_chat, 8);
 
 /**
  * TextDiscarded voids all tokens of a text.
@@ -440,7 +552,7 @@ export type TextDiscarded = Message<"proviso.v1.TextDiscarded"> & {
  * Use `create(TextDiscardedSchema)` to create a new message.
  */
 export const TextDiscardedSchema: GenMessage<TextDiscarded> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 7);
+  messageDesc(file_proviso_v1_chat, 9);
 
 /**
  * ToolStart says that a tool is called.
@@ -482,10 +594,11 @@ export type ToolStart = Message<"proviso.v1.ToolStart"> & {
  * Use `create(ToolStartSchema)` to create a new message.
  */
 export const ToolStartSchema: GenMessage<ToolStart> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 8);
+  messageDesc(file_proviso_v1_chat, 10);
 
 /**
- * ToolEnd says what a tool returned.
+ * ToolEnd says what a tool returned. Every tool_start has its tool_end, also where the turn is cut; the error then says
+ * so.
  *
  * @generated from message proviso.v1.ToolEnd
  */
@@ -546,6 +659,13 @@ export type ToolEnd = Message<"proviso.v1.ToolEnd"> & {
    * @generated from field: bool from_cache = 8;
    */
   fromCache: boolean;
+
+  /**
+   * Why the tool failed, for programs.
+   *
+   * @generated from field: proviso.v1.FailureCause failure_cause = 9;
+   */
+  failureCause: FailureCause;
 };
 
 /**
@@ -553,16 +673,19 @@ export type ToolEnd = Message<"proviso.v1.ToolEnd"> & {
  * Use `create(ToolEndSchema)` to create a new message.
  */
 export const ToolEndSchema: GenMessage<ToolEnd> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 9);
+  messageDesc(file_proviso_v1_chat, 11);
 
 /**
- * Citation ties a part of the answer to a document's text. The document's text from `start` to `end` is `quote`.
+ * Citation ties a part of the answer to its source. The source's text from `start` to `end` is `quote`. The text is that
+ * of the document, the output of the tool call, the content of the reference, or the summary of the asset; an image has
+ * none.
  *
  * @generated from message proviso.v1.Citation
  */
 export type Citation = Message<"proviso.v1.Citation"> & {
   /**
-   * The number in the answer's text, from 1: "[1]".
+   * The number in the answer's text, from 1 in reading order: "[1]". 0 where the answer names or quotes its source
+   * without a number.
    *
    * @generated from field: int32 number = 1;
    */
@@ -583,61 +706,89 @@ export type Citation = Message<"proviso.v1.Citation"> & {
   answerEnd: number;
 
   /**
-   * UUID of the document.
+   * UUID of the document; empty for the other kinds.
    *
    * @generated from field: string document_id = 4;
    */
   documentId: string;
 
   /**
-   * File name of the document.
+   * File name of the document or asset; the URL of an image, without its query.
    *
    * @generated from field: string filename = 5;
    */
   filename: string;
 
   /**
-   * Start of the quote in the document's text, in Unicode code points.
+   * Start of the quote in the source's text, in Unicode code points.
    *
    * @generated from field: int32 start = 6;
    */
   start: number;
 
   /**
-   * End of the quote in the document's text, in Unicode code points, exclusive.
+   * End of the quote in the source's text, in Unicode code points, exclusive.
    *
    * @generated from field: int32 end = 7;
    */
   end: number;
 
   /**
-   * Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote from a passage
-   * that a search found, it is the page that the passage begins on.
+   * Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote that goes on to
+   * the next page, it is the page that the quote begins on.
    *
    * @generated from field: int32 page = 8;
    */
   page: number;
 
   /**
-   * Nearest heading; empty when there is none.
+   * Number and title of the clause that the quote stands in, as in "12.3 Notices"; empty when there is none.
    *
    * @generated from field: string heading = 9;
    */
   heading: string;
 
   /**
-   * The words of the document.
+   * The words of the source.
    *
    * @generated from field: string quote = 10;
    */
   quote: string;
 
   /**
-   * `cite:<document_id>@<start>-<end>`.
+   * `cite:<document_id>@<start>-<end>`; empty for the other kinds.
    *
    * @generated from field: string permalink = 11;
    */
   permalink: string;
+
+  /**
+   * What is cited.
+   *
+   * @generated from field: proviso.v1.CitationKind kind = 12;
+   */
+  kind: CitationKind;
+
+  /**
+   * The tool call whose result is cited, as in the turn's events; set for TOOL_CALL.
+   *
+   * @generated from field: string call_id = 13;
+   */
+  callId: string;
+
+  /**
+   * Name of the tool, or of the reference; empty for the other kinds.
+   *
+   * @generated from field: string name = 14;
+   */
+  name: string;
+
+  /**
+   * Server that offers the tool; set for TOOL_CALL.
+   *
+   * @generated from field: string server_name = 15;
+   */
+  serverName: string;
 };
 
 /**
@@ -645,7 +796,7 @@ export type Citation = Message<"proviso.v1.Citation"> & {
  * Use `create(CitationSchema)` to create a new message.
  */
 export const CitationSchema: GenMessage<Citation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 10);
+  messageDesc(file_proviso_v1_chat, 12);
 
 /**
  * ApprovalRequired asks for a decision on a tool call. When the call is approved, its tool_start and tool_end follow.
@@ -695,7 +846,7 @@ export type ApprovalRequired = Message<"proviso.v1.ApprovalRequired"> & {
  * Use `create(ApprovalRequiredSchema)` to create a new message.
  */
 export const ApprovalRequiredSchema: GenMessage<ApprovalRequired> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 11);
+  messageDesc(file_proviso_v1_chat, 13);
 
 /**
  * Heartbeat has no content.
@@ -710,7 +861,7 @@ export type Heartbeat = Message<"proviso.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 12);
+  messageDesc(file_proviso_v1_chat, 14);
 
 /**
  * FinalState is the end of a turn.
@@ -810,7 +961,8 @@ export type FinalState = Message<"proviso.v1.FinalState"> & {
   contextProblem: ContextProblem;
 
   /**
-   * Whether the oldest of `messages` were left out to keep the answer small.
+   * Whether parts were left out to keep the answer small: the oldest of `messages`, and where that is not enough,
+   * parts of the request context, of the usage, of the tool call records and of the citations.
    *
    * @generated from field: bool truncated = 14;
    */
@@ -829,6 +981,29 @@ export type FinalState = Message<"proviso.v1.FinalState"> & {
    * @generated from field: repeated proviso.v1.ToolCallRecord tool_call_records = 16;
    */
   toolCallRecords: ToolCallRecord[];
+
+  /**
+   * What exactly ended the turn, where the exit reason leaves that open.
+   *
+   * @generated from field: proviso.v1.ExitCause exit_cause = 17;
+   */
+  exitCause: ExitCause;
+
+  /**
+   * Number of sentences of the model that no source holds. They were left out of `message`; one mark stands in the place
+   * of each, or of several in a row.
+   *
+   * @generated from field: int32 omitted_sentences = 18;
+   */
+  omittedSentences: number;
+
+  /**
+   * Whether the end of `message` was left out because the answer was longer than 200000 characters; a note at the end
+   * of `message` then says so.
+   *
+   * @generated from field: bool message_truncated = 19;
+   */
+  messageTruncated: boolean;
 };
 
 /**
@@ -836,7 +1011,7 @@ export type FinalState = Message<"proviso.v1.FinalState"> & {
  * Use `create(FinalStateSchema)` to create a new message.
  */
 export const FinalStateSchema: GenMessage<FinalState> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 13);
+  messageDesc(file_proviso_v1_chat, 15);
 
 /**
  * InvokeResponse is the result of a turn.
@@ -864,7 +1039,7 @@ export type InvokeResponse = Message<"proviso.v1.InvokeResponse"> & {
  * Use `create(InvokeResponseSchema)` to create a new message.
  */
 export const InvokeResponseSchema: GenMessage<InvokeResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 14);
+  messageDesc(file_proviso_v1_chat, 16);
 
 /**
  * CancelTurnRequest names a turn.
@@ -892,7 +1067,7 @@ export type CancelTurnRequest = Message<"proviso.v1.CancelTurnRequest"> & {
  * Use `create(CancelTurnRequestSchema)` to create a new message.
  */
 export const CancelTurnRequestSchema: GenMessage<CancelTurnRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 15);
+  messageDesc(file_proviso_v1_chat, 17);
 
 /**
  * CancelTurnResponse says what the call did.
@@ -913,7 +1088,7 @@ export type CancelTurnResponse = Message<"proviso.v1.CancelTurnResponse"> & {
  * Use `create(CancelTurnResponseSchema)` to create a new message.
  */
 export const CancelTurnResponseSchema: GenMessage<CancelTurnResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 16);
+  messageDesc(file_proviso_v1_chat, 18);
 
 /**
  * GetTurnRequest names a turn.
@@ -941,7 +1116,7 @@ export type GetTurnRequest = Message<"proviso.v1.GetTurnRequest"> & {
  * Use `create(GetTurnRequestSchema)` to create a new message.
  */
 export const GetTurnRequestSchema: GenMessage<GetTurnRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 17);
+  messageDesc(file_proviso_v1_chat, 19);
 
 /**
  * GetTurnResponse says how far a turn is.
@@ -985,7 +1160,8 @@ export type GetTurnResponse = Message<"proviso.v1.GetTurnResponse"> & {
   sessionId: string;
 
   /**
-   * The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL.
+   * The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL. Where their arguments are too long
+   * for one answer, the last ones are left out until others are decided.
    *
    * @generated from field: repeated proviso.v1.ApprovalRequired pending_approvals = 6;
    */
@@ -997,7 +1173,7 @@ export type GetTurnResponse = Message<"proviso.v1.GetTurnResponse"> & {
  * Use `create(GetTurnResponseSchema)` to create a new message.
  */
 export const GetTurnResponseSchema: GenMessage<GetTurnResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 18);
+  messageDesc(file_proviso_v1_chat, 20);
 
 /**
  * DecideToolCallRequest is a decision on a tool call.
@@ -1039,7 +1215,7 @@ export type DecideToolCallRequest = Message<"proviso.v1.DecideToolCallRequest"> 
  * Use `create(DecideToolCallRequestSchema)` to create a new message.
  */
 export const DecideToolCallRequestSchema: GenMessage<DecideToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 19);
+  messageDesc(file_proviso_v1_chat, 21);
 
 /**
  * DecideToolCallResponse is empty.
@@ -1054,7 +1230,7 @@ export type DecideToolCallResponse = Message<"proviso.v1.DecideToolCallResponse"
  * Use `create(DecideToolCallResponseSchema)` to create a new message.
  */
 export const DecideToolCallResponseSchema: GenMessage<DecideToolCallResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_chat, 20);
+  messageDesc(file_proviso_v1_chat, 22);
 
 /**
  * Retryable says whether sending the message again can help.
@@ -1126,7 +1302,7 @@ export enum ContextProblem {
   MATTER_REQUIRED = 1,
 
   /**
-   * The matter does not exist, its id is malformed, or the caller may not see it.
+   * The matter does not exist, its id is malformed or missing beside a document, or the caller may not see it.
    *
    * @generated from enum value: CONTEXT_PROBLEM_MATTER_NOT_FOUND = 2;
    */
@@ -1152,6 +1328,13 @@ export enum ContextProblem {
    * @generated from enum value: CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND = 5;
    */
   DOCUMENT_NOT_FOUND = 5,
+
+  /**
+   * The message begins with what looks like a [CONTEXT] marker that cannot be read with certainty; the person is asked.
+   *
+   * @generated from enum value: CONTEXT_PROBLEM_CONTEXT_UNCLEAR = 6;
+   */
+  CONTEXT_UNCLEAR = 6,
 }
 
 /**
@@ -1250,6 +1433,88 @@ export const DiscardReasonSchema: GenEnum<DiscardReason> = /*@__PURE__*/
   enumDesc(file_proviso_v1_chat, 3);
 
 /**
+ * TextRelease says when the text of an answer is sent.
+ *
+ * @generated from enum proviso.v1.TextRelease
+ */
+export enum TextRelease {
+  /**
+   * The same as CHECKED.
+   *
+   * @generated from enum value: TEXT_RELEASE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Sentence by sentence, each once it has been checked against the sources.
+   *
+   * @generated from enum value: TEXT_RELEASE_CHECKED = 1;
+   */
+  CHECKED = 1,
+
+  /**
+   * As the model writes it. Text that fails the check is voided later by text_discarded.
+   *
+   * @generated from enum value: TEXT_RELEASE_RAW = 2;
+   */
+  RAW = 2,
+}
+
+/**
+ * Describes the enum proviso.v1.TextRelease.
+ */
+export const TextReleaseSchema: GenEnum<TextRelease> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_chat, 4);
+
+/**
+ * CitationKind says what a citation points to.
+ *
+ * @generated from enum proviso.v1.CitationKind
+ */
+export enum CitationKind {
+  /**
+   * Not set; the service never sends it.
+   *
+   * @generated from enum value: CITATION_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A place in the text of a document.
+   *
+   * @generated from enum value: CITATION_KIND_DOCUMENT = 1;
+   */
+  DOCUMENT = 1,
+
+  /**
+   * The result of a tool call that is no passage of a document, such as that of an MCP tool.
+   *
+   * @generated from enum value: CITATION_KIND_TOOL_CALL = 2;
+   */
+  TOOL_CALL = 2,
+
+  /**
+   * A reference of the request context.
+   *
+   * @generated from enum value: CITATION_KIND_REFERENCE = 3;
+   */
+  REFERENCE = 3,
+
+  /**
+   * A summary or an image that came with the message.
+   *
+   * @generated from enum value: CITATION_KIND_ASSET = 4;
+   */
+  ASSET = 4,
+}
+
+/**
+ * Describes the enum proviso.v1.CitationKind.
+ */
+export const CitationKindSchema: GenEnum<CitationKind> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_chat, 5);
+
+/**
  * TurnState is the state of a turn.
  *
  * @generated from enum proviso.v1.TurnState
@@ -1288,7 +1553,7 @@ export enum TurnState {
  * Describes the enum proviso.v1.TurnState.
  */
 export const TurnStateSchema: GenEnum<TurnState> = /*@__PURE__*/
-  enumDesc(file_proviso_v1_chat, 4);
+  enumDesc(file_proviso_v1_chat, 6);
 
 /**
  * ChatService runs turns. A turn works on one message of a person, from turn_start to exactly one final_state.
@@ -1301,9 +1566,11 @@ export const TurnStateSchema: GenEnum<TurnState> = /*@__PURE__*/
 export const ChatService: GenService<{
   /**
    * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-   * metadata `proviso-turn-id` has the turn's id before the first event.
+   * metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+   * are no longer kept, the turn's stored final_state is the only event, under its own sequence.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-   * id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+   * id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+   * and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
    * UNAVAILABLE/NOT_READY.
    *
    * @generated from rpc proviso.v1.ChatService.Chat
@@ -1314,9 +1581,14 @@ export const ChatService: GenService<{
     output: typeof AgentEventSchema;
   },
   /**
-   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-   * a turn that waits for a person's decision; it goes on when the service is back.
+   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+   * are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+   * turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+   * After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+   * NOT_FOUND/TURN_EXPIRED for a turn that has lost
+   * its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+   * on when the service is back.
    *
    * @generated from rpc proviso.v1.ChatService.ResumeChat
    */

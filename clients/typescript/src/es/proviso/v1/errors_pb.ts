@@ -9,13 +9,14 @@ import { enumDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
  * Describes the file proviso/v1/errors.proto.
  */
 export const file_proviso_v1_errors: GenFile = /*@__PURE__*/
-  fileDesc("Chdwcm92aXNvL3YxL2Vycm9ycy5wcm90bxIKcHJvdmlzby52MSrZBwoLRXJyb3JSZWFzb24SHAoYRVJST1JfUkVBU09OX1VOU1BFQ0lGSUVEEAASIAocRVJST1JfUkVBU09OX0lOVkFMSURfUkVRVUVTVBABEiEKHUVSUk9SX1JFQVNPTl9NQVRURVJfTk9UX0ZPVU5EEAISIwofRVJST1JfUkVBU09OX0RPQ1VNRU5UX05PVF9GT1VORBADEiIKHkVSUk9SX1JFQVNPTl9TRVNTSU9OX05PVF9GT1VORBAEEh0KGUVSUk9SX1JFQVNPTl9UVVJOX1VOS05PV04QBRIdChlFUlJPUl9SRUFTT05fVFVSTl9FWFBJUkVEEAYSHQoZRVJST1JfUkVBU09OX1NFU1NJT05fQlVTWRAHEiIKHkVSUk9SX1JFQVNPTl9SRVFVRVNUX0lEX1JFVVNFRBAIEh8KG0VSUk9SX1JFQVNPTl9TRVNTSU9OX0VYSVNUUxAJEiMKH0VSUk9SX1JFQVNPTl9ET0NVTUVOVF9OT1RfUkVBRFkQChIjCh9FUlJPUl9SRUFTT05fTk9fUkVBRFlfRE9DVU1FTlRTEAsSJQohRVJST1JfUkVBU09OX1VOU1VQUE9SVEVEX0RPQ1VNRU5UEAwSGQoVRVJST1JfUkVBU09OX1RPT19CVVNZEA0SGQoVRVJST1JfUkVBU09OX0RSQUlOSU5HEA4SGgoWRVJST1JfUkVBU09OX05PVF9SRUFEWRAPEhkKFUVSUk9SX1JFQVNPTl9JTlRFUk5BTBAREiEKHUVSUk9SX1JFQVNPTl9UVVJOX05PVF9XQUlUSU5HEBISIgoeRVJST1JfUkVBU09OX0RFQURMSU5FX0VYQ0VFREVEEBMSJwojRVJST1JfUkVBU09OX0NPTlRFWFRfSVRFTV9OT1RfRk9VTkQQFBIgChxFUlJPUl9SRUFTT05fVU5BVVRIRU5USUNBVEVEEBUSIgoeRVJST1JfUkVBU09OX1BFUk1JU1NJT05fREVOSUVEEBYSGgoWRVJST1JfUkVBU09OX0NBTkNFTExFRBAXEiEKHUVSUk9SX1JFQVNPTl9JTkRFWF9SRUJVSUxESU5HEBgSHAoYRVJST1JfUkVBU09OX0lOVkFMSURfSVFMEBkSIAocRVJST1JfUkVBU09OX01PREVMX0FQSV9FUlJPUhAaEiAKHEVSUk9SX1JFQVNPTl9DQVRBTE9HX0lOVkFMSUQQGxIjCh9FUlJPUl9SRUFTT05fTk9fUkVRVUVTVF9DT05URVhUEBwiBAgQEBAqHEVSUk9SX1JFQVNPTl9OT1RfSU1QTEVNRU5URURiBnByb3RvMw");
+  fileDesc("Chdwcm92aXNvL3YxL2Vycm9ycy5wcm90bxIKcHJvdmlzby52MSqLCQoLRXJyb3JSZWFzb24SHAoYRVJST1JfUkVBU09OX1VOU1BFQ0lGSUVEEAASIAocRVJST1JfUkVBU09OX0lOVkFMSURfUkVRVUVTVBABEiEKHUVSUk9SX1JFQVNPTl9NQVRURVJfTk9UX0ZPVU5EEAISIwofRVJST1JfUkVBU09OX0RPQ1VNRU5UX05PVF9GT1VORBADEiIKHkVSUk9SX1JFQVNPTl9TRVNTSU9OX05PVF9GT1VORBAEEh0KGUVSUk9SX1JFQVNPTl9UVVJOX1VOS05PV04QBRIdChlFUlJPUl9SRUFTT05fVFVSTl9FWFBJUkVEEAYSHQoZRVJST1JfUkVBU09OX1NFU1NJT05fQlVTWRAHEiIKHkVSUk9SX1JFQVNPTl9SRVFVRVNUX0lEX1JFVVNFRBAIEh8KG0VSUk9SX1JFQVNPTl9TRVNTSU9OX0VYSVNUUxAJEiQKIEVSUk9SX1JFQVNPTl9ET0NVTUVOVF9QUk9DRVNTSU5HEAoSIwofRVJST1JfUkVBU09OX05PX1JFQURZX0RPQ1VNRU5UUxALEiUKIUVSUk9SX1JFQVNPTl9VTlNVUFBPUlRFRF9ET0NVTUVOVBAMEhkKFUVSUk9SX1JFQVNPTl9UT09fQlVTWRANEhkKFUVSUk9SX1JFQVNPTl9EUkFJTklORxAOEhoKFkVSUk9SX1JFQVNPTl9OT1RfUkVBRFkQDxIZChVFUlJPUl9SRUFTT05fSU5URVJOQUwQERIhCh1FUlJPUl9SRUFTT05fVFVSTl9OT1RfV0FJVElORxASEiIKHkVSUk9SX1JFQVNPTl9ERUFETElORV9FWENFRURFRBATEicKI0VSUk9SX1JFQVNPTl9DT05URVhUX0lURU1fTk9UX0ZPVU5EEBQSIAocRVJST1JfUkVBU09OX1VOQVVUSEVOVElDQVRFRBAVEiIKHkVSUk9SX1JFQVNPTl9QRVJNSVNTSU9OX0RFTklFRBAWEhoKFkVSUk9SX1JFQVNPTl9DQU5DRUxMRUQQFxIhCh1FUlJPUl9SRUFTT05fSU5ERVhfUkVCVUlMRElORxAYEhwKGEVSUk9SX1JFQVNPTl9JTlZBTElEX0lRTBAZEiAKHEVSUk9SX1JFQVNPTl9NT0RFTF9BUElfRVJST1IQGhIgChxFUlJPUl9SRUFTT05fQ0FUQUxPR19JTlZBTElEEBsSIwofRVJST1JfUkVBU09OX05PX1JFUVVFU1RfQ09OVEVYVBAcEiAKHEVSUk9SX1JFQVNPTl9ET0NVTUVOVF9GQUlMRUQQHRIfChtFUlJPUl9SRUFTT05fVFVSTl9OT1RfRU5ERUQQHhIfChtFUlJPUl9SRUFTT05fUEFHRV9OT1RfRk9VTkQQHxInCiNFUlJPUl9SRUFTT05fRE9DVU1FTlRfV0lUSE9VVF9QQUdFUxAgEiIKHkVSUk9SX1JFQVNPTl9TRUNUSU9OX05PVF9GT1VORBAhIgQIEBAQKhxFUlJPUl9SRUFTT05fTk9UX0lNUExFTUVOVEVEKrMCCgxGYWlsdXJlQ2F1c2USHQoZRkFJTFVSRV9DQVVTRV9VTlNQRUNJRklFRBAAEhwKGEZBSUxVUkVfQ0FVU0VfUFJPQ0VTU0lORxABEhgKFEZBSUxVUkVfQ0FVU0VfRkFJTEVEEAISGwoXRkFJTFVSRV9DQVVTRV9OT1RfRk9VTkQQAxIdChlGQUlMVVJFX0NBVVNFX05PVF9BTExPV0VEEAQSGgoWRkFJTFVSRV9DQVVTRV9UT09fTE9ORxAFEhsKF0ZBSUxVUkVfQ0FVU0VfVElNRURfT1VUEAYSHwobRkFJTFVSRV9DQVVTRV9QUk9WSURFUl9BV0FZEAcSGQoVRkFJTFVSRV9DQVVTRV9JTlZBTElEEAgSGwoXRkFJTFVSRV9DQVVTRV9DQU5DRUxMRUQQCWIGcHJvdG8z");
 
 /**
  * ErrorReason is the machine-readable cause of a failed call. A failed call carries google.rpc.Status details: an
  * ErrorInfo whose `reason` is one of these names without the prefix (for example "TURN_EXPIRED") and whose `domain` is
- * "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED and
- * UNAVAILABLE, and a ResourceInfo for NOT_FOUND. Exception text never reaches a caller.
+ * "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED,
+ * UNAVAILABLE and documents that are still being processed, a ResourceInfo for NOT_FOUND, a PreconditionFailure for
+ * FAILED_PRECONDITION, and IqlFaults for INVALID_IQL. Exception text never reaches a caller.
  *
  * @generated from enum proviso.v1.ErrorReason
  */
@@ -63,7 +64,8 @@ export enum ErrorReason {
   TURN_UNKNOWN = 5,
 
   /**
-   * NOT_FOUND: the turn has ended and its events are no longer kept; GetTurn still has its final state.
+   * NOT_FOUND: the turn's events are no longer kept and it has no final state yet, because it has lost its process.
+   * Within some seconds it is ended; try again.
    *
    * @generated from enum value: ERROR_REASON_TURN_EXPIRED = 6;
    */
@@ -91,14 +93,15 @@ export enum ErrorReason {
   SESSION_EXISTS = 9,
 
   /**
-   * FAILED_PRECONDITION: the document has no text yet, or its ingestion failed.
+   * FAILED_PRECONDITION: the document has no text yet; see RetryInfo.
    *
-   * @generated from enum value: ERROR_REASON_DOCUMENT_NOT_READY = 10;
+   * @generated from enum value: ERROR_REASON_DOCUMENT_PROCESSING = 10;
    */
-  DOCUMENT_NOT_READY = 10,
+  DOCUMENT_PROCESSING = 10,
 
   /**
-   * FAILED_PRECONDITION: the matter has no document that is READY.
+   * FAILED_PRECONDITION: the matter has no document that is READY. The ErrorInfo metadata counts its documents: `ready`,
+   * `processing` and `failed`. If any is being processed, there is a RetryInfo.
    *
    * @generated from enum value: ERROR_REASON_NO_READY_DOCUMENTS = 11;
    */
@@ -190,8 +193,8 @@ export enum ErrorReason {
   INDEX_REBUILDING = 24,
 
   /**
-   * INVALID_ARGUMENT: the IQL query cannot be read. The BadRequest detail has every fault; the ErrorInfo metadata has
-   * the `start` and `end` of the first fault in the query, in Unicode code points.
+   * INVALID_ARGUMENT: the IQL query cannot be read. The IqlFaults detail has the faults with their places and what
+   * would correct them; the BadRequest detail has them in words.
    *
    * @generated from enum value: ERROR_REASON_INVALID_IQL = 25;
    */
@@ -219,6 +222,41 @@ export enum ErrorReason {
    * @generated from enum value: ERROR_REASON_NO_REQUEST_CONTEXT = 28;
    */
   NO_REQUEST_CONTEXT = 28,
+
+  /**
+   * FAILED_PRECONDITION: the ingestion of the document has failed, so it has no text. Trying again does not help.
+   *
+   * @generated from enum value: ERROR_REASON_DOCUMENT_FAILED = 29;
+   */
+  DOCUMENT_FAILED = 29,
+
+  /**
+   * FAILED_PRECONDITION: the turn has not ended, so there is no answer to rate.
+   *
+   * @generated from enum value: ERROR_REASON_TURN_NOT_ENDED = 30;
+   */
+  TURN_NOT_ENDED = 30,
+
+  /**
+   * NOT_FOUND: the document has no page of this number.
+   *
+   * @generated from enum value: ERROR_REASON_PAGE_NOT_FOUND = 31;
+   */
+  PAGE_NOT_FOUND = 31,
+
+  /**
+   * FAILED_PRECONDITION: the document's format has no pages.
+   *
+   * @generated from enum value: ERROR_REASON_DOCUMENT_WITHOUT_PAGES = 32;
+   */
+  DOCUMENT_WITHOUT_PAGES = 32,
+
+  /**
+   * NOT_FOUND: the document has no such section, or several. The message names the nearest headings.
+   *
+   * @generated from enum value: ERROR_REASON_SECTION_NOT_FOUND = 33;
+   */
+  SECTION_NOT_FOUND = 33,
 }
 
 /**
@@ -226,4 +264,88 @@ export enum ErrorReason {
  */
 export const ErrorReasonSchema: GenEnum<ErrorReason> = /*@__PURE__*/
   enumDesc(file_proviso_v1_errors, 0);
+
+/**
+ * FailureCause says why a part of the work failed: a document that was left out, a tool call, an ingestion. It stands
+ * beside words for a person.
+ *
+ * @generated from enum proviso.v1.FailureCause
+ */
+export enum FailureCause {
+  /**
+   * Nothing failed.
+   *
+   * @generated from enum value: FAILURE_CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The document is still being processed. Try again in a moment.
+   *
+   * @generated from enum value: FAILURE_CAUSE_PROCESSING = 1;
+   */
+  PROCESSING = 1,
+
+  /**
+   * It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault.
+   *
+   * @generated from enum value: FAILURE_CAUSE_FAILED = 2;
+   */
+  FAILED = 2,
+
+  /**
+   * The thing that was named does not exist, or the caller may not see it.
+   *
+   * @generated from enum value: FAILURE_CAUSE_NOT_FOUND = 3;
+   */
+  NOT_FOUND = 3,
+
+  /**
+   * A person, or the provider of a model, did not allow it.
+   *
+   * @generated from enum value: FAILURE_CAUSE_NOT_ALLOWED = 4;
+   */
+  NOT_ALLOWED = 4,
+
+  /**
+   * It is longer than the service works on. A part of it could be done.
+   *
+   * @generated from enum value: FAILURE_CAUSE_TOO_LONG = 5;
+   */
+  TOO_LONG = 5,
+
+  /**
+   * The time limit passed. Trying again may help.
+   *
+   * @generated from enum value: FAILURE_CAUSE_TIMED_OUT = 6;
+   */
+  TIMED_OUT = 6,
+
+  /**
+   * The provider of a model, a tool server, or a part of the service is away or busy. Try again in a moment.
+   *
+   * @generated from enum value: FAILURE_CAUSE_PROVIDER_AWAY = 7;
+   */
+  PROVIDER_AWAY = 7,
+
+  /**
+   * What was asked cannot be carried out: it is malformed, or does not fit.
+   *
+   * @generated from enum value: FAILURE_CAUSE_INVALID = 8;
+   */
+  INVALID = 8,
+
+  /**
+   * The turn ended before.
+   *
+   * @generated from enum value: FAILURE_CAUSE_CANCELLED = 9;
+   */
+  CANCELLED = 9,
+}
+
+/**
+ * Describes the enum proviso.v1.FailureCause.
+ */
+export const FailureCauseSchema: GenEnum<FailureCause> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_errors, 1);
 

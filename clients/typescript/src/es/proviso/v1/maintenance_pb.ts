@@ -4,13 +4,15 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { AnswerRating, Rating } from "./sessions_pb.js";
+import { file_proviso_v1_sessions } from "./sessions_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file proviso/v1/maintenance.proto.
  */
 export const file_proviso_v1_maintenance: GenFile = /*@__PURE__*/
-  fileDesc("Chxwcm92aXNvL3YxL21haW50ZW5hbmNlLnByb3RvEgpwcm92aXNvLnYxIhUKE1JlYnVpbGRJbmRleFJlcXVlc3QiQwoUUmVidWlsZEluZGV4UmVzcG9uc2USFAoMdmVjdG9yc19kb25lGAEgASgFEhUKDXZlY3RvcnNfdG90YWwYAiABKAUyaQoSTWFpbnRlbmFuY2VTZXJ2aWNlElMKDFJlYnVpbGRJbmRleBIfLnByb3Zpc28udjEuUmVidWlsZEluZGV4UmVxdWVzdBogLnByb3Zpc28udjEuUmVidWlsZEluZGV4UmVzcG9uc2UwAWIGcHJvdG8z");
+  fileDesc("Chxwcm92aXNvL3YxL21haW50ZW5hbmNlLnByb3RvEgpwcm92aXNvLnYxIhUKE1JlYnVpbGRJbmRleFJlcXVlc3QiQwoUUmVidWlsZEluZGV4UmVzcG9uc2USFAoMdmVjdG9yc19kb25lGAEgASgFEhUKDXZlY3RvcnNfdG90YWwYAiABKAUigAEKEkxpc3RSYXRpbmdzUmVxdWVzdBIeCglwYWdlX3NpemUYASABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAEEiwKBnJhdGluZxgDIAEoDjISLnByb3Zpc28udjEuUmF0aW5nQgi6SAWCAQIQASJ9CgtSYXRlZEFuc3dlchIOCgZ0ZW5hbnQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRISCgpzZXNzaW9uX2lkGAMgASgJEg8KB3R1cm5faWQYBCABKAkSKAoGcmF0aW5nGAUgASgLMhgucHJvdmlzby52MS5BbnN3ZXJSYXRpbmcibAoTTGlzdFJhdGluZ3NSZXNwb25zZRIoCgdyYXRpbmdzGAEgAygLMhcucHJvdmlzby52MS5SYXRlZEFuc3dlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBTK+AQoSTWFpbnRlbmFuY2VTZXJ2aWNlElMKDFJlYnVpbGRJbmRleBIfLnByb3Zpc28udjEuUmVidWlsZEluZGV4UmVxdWVzdBogLnByb3Zpc28udjEuUmVidWlsZEluZGV4UmVzcG9uc2UwARJTCgtMaXN0UmF0aW5ncxIeLnByb3Zpc28udjEuTGlzdFJhdGluZ3NSZXF1ZXN0Gh8ucHJvdmlzby52MS5MaXN0UmF0aW5nc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_proviso_v1_sessions]);
 
 /**
  * RebuildIndexRequest is empty.
@@ -56,6 +58,125 @@ export const RebuildIndexResponseSchema: GenMessage<RebuildIndexResponse> = /*@_
   messageDesc(file_proviso_v1_maintenance, 1);
 
 /**
+ * ListRatingsRequest asks for a page of ratings.
+ *
+ * @generated from message proviso.v1.ListRatingsRequest
+ */
+export type ListRatingsRequest = Message<"proviso.v1.ListRatingsRequest"> & {
+  /**
+   * Number of ratings to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only these ratings; all when it is not set.
+   *
+   * @generated from field: proviso.v1.Rating rating = 3;
+   */
+  rating: Rating;
+};
+
+/**
+ * Describes the message proviso.v1.ListRatingsRequest.
+ * Use `create(ListRatingsRequestSchema)` to create a new message.
+ */
+export const ListRatingsRequestSchema: GenMessage<ListRatingsRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 2);
+
+/**
+ * RatedAnswer is a rating and the answer that it is about.
+ *
+ * @generated from message proviso.v1.RatedAnswer
+ */
+export type RatedAnswer = Message<"proviso.v1.RatedAnswer"> & {
+  /**
+   * The tenant of the user.
+   *
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * The user who asked, and who rated the answer.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * The session; empty for an answer without one.
+   *
+   * @generated from field: string session_id = 3;
+   */
+  sessionId: string;
+
+  /**
+   * The turn that gave the answer.
+   *
+   * @generated from field: string turn_id = 4;
+   */
+  turnId: string;
+
+  /**
+   * The rating.
+   *
+   * @generated from field: proviso.v1.AnswerRating rating = 5;
+   */
+  rating?: AnswerRating | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.RatedAnswer.
+ * Use `create(RatedAnswerSchema)` to create a new message.
+ */
+export const RatedAnswerSchema: GenMessage<RatedAnswer> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 3);
+
+/**
+ * ListRatingsResponse is a page of ratings.
+ *
+ * @generated from message proviso.v1.ListRatingsResponse
+ */
+export type ListRatingsResponse = Message<"proviso.v1.ListRatingsResponse"> & {
+  /**
+   * The ratings, the newest first.
+   *
+   * @generated from field: repeated proviso.v1.RatedAnswer ratings = 1;
+   */
+  ratings: RatedAnswer[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of ratings on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+};
+
+/**
+ * Describes the message proviso.v1.ListRatingsResponse.
+ * Use `create(ListRatingsResponseSchema)` to create a new message.
+ */
+export const ListRatingsResponseSchema: GenMessage<ListRatingsResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 4);
+
+/**
  * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
  * it. On a loopback address without credentials that is every caller.
  *
@@ -74,6 +195,17 @@ export const MaintenanceService: GenService<{
     methodKind: "server_streaming";
     input: typeof RebuildIndexRequestSchema;
     output: typeof RebuildIndexResponseSchema;
+  },
+  /**
+   * ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   *
+   * @generated from rpc proviso.v1.MaintenanceService.ListRatings
+   */
+  listRatings: {
+    methodKind: "unary";
+    input: typeof ListRatingsRequestSchema;
+    output: typeof ListRatingsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_proviso_v1_maintenance, 0);

@@ -4,15 +4,17 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FailureCause } from "./errors_pb.js";
+import { file_proviso_v1_errors } from "./errors_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file proviso/v1/matters.proto.
  */
 export const file_proviso_v1_matters: GenFile = /*@__PURE__*/
-  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEihwEKBk1hdHRlchIRCgltYXR0ZXJfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIvCgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYBCABKAUSEwoLcmVhZHlfY291bnQYBSABKAUi0QIKCERvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhIKCnNpemVfYnl0ZXMYBSABKAUSDgoGc2hhMjU2GAYgASgJEioKBnN0YXR1cxgHIAEoDjIaLnByb3Zpc28udjEuRG9jdW1lbnRTdGF0dXMSFgoOZmFpbHVyZV9yZWFzb24YCCABKAkSFwoPY2hhcmFjdGVyX2NvdW50GAkgASgFEhMKC2NodW5rX2NvdW50GAogASgFEhIKCnBhZ2VfY291bnQYCyABKAUSLwoLdXBsb2FkX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKFHJlcGxhY2VzX2RvY3VtZW50X2lkGA0gASgJIjQKE0NyZWF0ZU1hdHRlclJlcXVlc3QSDAoEbmFtZRgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIjoKFENyZWF0ZU1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIiUKEEdldE1hdHRlclJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJIjcKEUdldE1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIkkKEkxpc3RNYXR0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCRIMCgRuYW1lGAMgASgJIlMKE0xpc3RNYXR0ZXJzUmVzcG9uc2USIwoHbWF0dGVycxgBIAMoCzISLnByb3Zpc28udjEuTWF0dGVyEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIoChNEZWxldGVNYXR0ZXJSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCSIWChREZWxldGVNYXR0ZXJSZXNwb25zZSJDCgxVcGxvYWRIZWFkZXISEQoJbWF0dGVyX2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEg4KBnNoYTI1NhgDIAEoCSILCglVcGxvYWRFbmQihAEKFVVwbG9hZERvY3VtZW50UmVxdWVzdBIqCgZoZWFkZXIYASABKAsyGC5wcm92aXNvLnYxLlVwbG9hZEhlYWRlckgAEg4KBGRhdGEYAiABKAxIABIkCgNlbmQYAyABKAsyFS5wcm92aXNvLnYxLlVwbG9hZEVuZEgAQgkKB3BheWxvYWQiWQoWVXBsb2FkRG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPYWxyZWFkeV9leGlzdGVkGAIgASgIIjwKEkdldERvY3VtZW50UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEwoLZG9jdW1lbnRfaWQYAiABKAkiPQoTR2V0RG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQiUAoUTGlzdERvY3VtZW50c1JlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJIlkKFUxpc3REb2N1bWVudHNSZXNwb25zZRInCglkb2N1bWVudHMYASADKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI/ChVEZWxldGVEb2N1bWVudFJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJIhgKFkRlbGV0ZURvY3VtZW50UmVzcG9uc2UiQAoVV2F0Y2hEb2N1bWVudHNSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIUCgxkb2N1bWVudF9pZHMYAiADKAkiawoWV2F0Y2hEb2N1bWVudHNSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSEwoLY2h1bmtzX2RvbmUYAiABKAUSFAoMY2h1bmtzX3RvdGFsGAMgASgFKqUBCg5Eb2N1bWVudFN0YXR1cxIfChtET0NVTUVOVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdET0NVTUVOVF9TVEFUVVNfUEVORElORxABEh4KGkRPQ1VNRU5UX1NUQVRVU19QUk9DRVNTSU5HEAISGQoVRE9DVU1FTlRfU1RBVFVTX1JFQURZEAMSGgoWRE9DVU1FTlRfU1RBVFVTX0ZBSUxFRBAEMoQGCg1NYXR0ZXJTZXJ2aWNlElEKDENyZWF0ZU1hdHRlchIfLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVzcG9uc2USSAoJR2V0TWF0dGVyEhwucHJvdmlzby52MS5HZXRNYXR0ZXJSZXF1ZXN0Gh0ucHJvdmlzby52MS5HZXRNYXR0ZXJSZXNwb25zZRJOCgtMaXN0TWF0dGVycxIeLnByb3Zpc28udjEuTGlzdE1hdHRlcnNSZXF1ZXN0Gh8ucHJvdmlzby52MS5MaXN0TWF0dGVyc1Jlc3BvbnNlElEKDERlbGV0ZU1hdHRlchIfLnByb3Zpc28udjEuRGVsZXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuRGVsZXRlTWF0dGVyUmVzcG9uc2USWQoOVXBsb2FkRG9jdW1lbnQSIS5wcm92aXNvLnYxLlVwbG9hZERvY3VtZW50UmVxdWVzdBoiLnByb3Zpc28udjEuVXBsb2FkRG9jdW1lbnRSZXNwb25zZSgBEk4KC0dldERvY3VtZW50Eh4ucHJvdmlzby52MS5HZXREb2N1bWVudFJlcXVlc3QaHy5wcm92aXNvLnYxLkdldERvY3VtZW50UmVzcG9uc2USVAoNTGlzdERvY3VtZW50cxIgLnByb3Zpc28udjEuTGlzdERvY3VtZW50c1JlcXVlc3QaIS5wcm92aXNvLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZRJXCg5EZWxldGVEb2N1bWVudBIhLnByb3Zpc28udjEuRGVsZXRlRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5EZWxldGVEb2N1bWVudFJlc3BvbnNlElkKDldhdGNoRG9jdW1lbnRzEiEucHJvdmlzby52MS5XYXRjaERvY3VtZW50c1JlcXVlc3QaIi5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVzcG9uc2UwAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEiggIKBk1hdHRlchIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIWCgRuYW1lGAIgASgJQgi6SAVyAxiABBI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSHAoOZG9jdW1lbnRfY291bnQYBCABKAVCBOJBAQMSGQoLcmVhZHlfY291bnQYBSABKAVCBOJBAQMSGAoFbm90ZXMYBiABKAlCCbpIBnIEGKCcARI1Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMiggMKCERvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhIKCnNpemVfYnl0ZXMYBSABKAUSDgoGc2hhMjU2GAYgASgJEioKBnN0YXR1cxgHIAEoDjIaLnByb3Zpc28udjEuRG9jdW1lbnRTdGF0dXMSFgoOZmFpbHVyZV9yZWFzb24YCCABKAkSFwoPY2hhcmFjdGVyX2NvdW50GAkgASgFEhMKC2NodW5rX2NvdW50GAogASgFEhIKCnBhZ2VfY291bnQYCyABKAUSLwoLdXBsb2FkX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKFHJlcGxhY2VzX2RvY3VtZW50X2lkGA0gASgJEi8KDWZhaWx1cmVfY2F1c2UYDiABKA4yGC5wcm92aXNvLnYxLkZhaWx1cmVDYXVzZSJsChNDcmVhdGVNYXR0ZXJSZXF1ZXN0EhwKBG5hbWUYASABKAlCDuJBAQK6SAdyBRABGIAEEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABEhwKCnJlcXVlc3RfaWQYAyABKAlCCLpIBXIDGIABIjoKFENyZWF0ZU1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIjMKEEdldE1hdHRlclJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQEiNwoRR2V0TWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiagoSTGlzdE1hdHRlcnNSZXF1ZXN0Eh4KCXBhZ2Vfc2l6ZRgBIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAQSFgoEbmFtZRgDIAEoCUIIukgFcgMYgAQiZwoTTGlzdE1hdHRlcnNSZXNwb25zZRIjCgdtYXR0ZXJzGAEgAygLMhIucHJvdmlzby52MS5NYXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUidgoTVXBkYXRlTWF0dGVyUmVxdWVzdBIuCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlckIK4kEBArpIA8gBARIvCgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2siOgoUVXBkYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiNgoTRGVsZXRlTWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASIWChREZWxldGVNYXR0ZXJSZXNwb25zZSLDAQoMVXBsb2FkSGVhZGVyEmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIgCghmaWxlbmFtZRgCIAEoCUIO4kEBArpIB3IFEAEY/wESLQoGc2hhMjU2GAMgASgJQh26SBpyGBhAMhReKFswLTlhLWZBLUZdezY0fSk/JCILCglVcGxvYWRFbmQihAEKFVVwbG9hZERvY3VtZW50UmVxdWVzdBIqCgZoZWFkZXIYASABKAsyGC5wcm92aXNvLnYxLlVwbG9hZEhlYWRlckgAEg4KBGRhdGEYAiABKAxIABIkCgNlbmQYAyABKAsyFS5wcm92aXNvLnYxLlVwbG9hZEVuZEgAQgkKB3BheWxvYWQiWQoWVXBsb2FkRG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPYWxyZWFkeV9leGlzdGVkGAIgASgIIpsBChJHZXREb2N1bWVudFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQEiPQoTR2V0RG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQi1AEKGUdldERvY3VtZW50Q29udGVudFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQESFwoGb2Zmc2V0GAMgASgFQge6SAQaAigAEhcKBmxlbmd0aBgEIAEoBUIHukgEGgIoACKJAQoVRG9jdW1lbnRDb250ZW50SGVhZGVyEhIKCm1lZGlhX3R5cGUYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoBRIOCgZzaGEyNTYYAyABKAkSEAoIZmlsZW5hbWUYBCABKAkSEwoLcmFuZ2Vfc3RhcnQYBSABKAUSEQoJcmFuZ2VfZW5kGAYgASgFImwKGkdldERvY3VtZW50Q29udGVudFJlc3BvbnNlEjMKBmhlYWRlchgBIAEoCzIhLnByb3Zpc28udjEuRG9jdW1lbnRDb250ZW50SGVhZGVySAASDgoEZGF0YRgCIAEoDEgAQgkKB3BheWxvYWQi7AEKFkdldERvY3VtZW50UGFnZVJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQESHQoEcGFnZRgDIAEoBUIP4kEBArpICBoGGMCEPSgBEhYKBXN0YXJ0GAQgASgFQge6SAQaAigAEhQKA2VuZBgFIAEoBUIHukgEGgIoACJbCghQYWdlV29yZBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSCQoBeBgDIAEoAhIJCgF5GAQgASgCEg0KBXdpZHRoGAUgASgCEg4KBmhlaWdodBgGIAEoAiKTAQoXR2V0RG9jdW1lbnRQYWdlUmVzcG9uc2USDAoEcGFnZRgBIAEoBRISCgpwYWdlX2NvdW50GAIgASgFEhIKCmhhc19sYXlvdXQYAyABKAgSDQoFd2lkdGgYBCABKAISDgoGaGVpZ2h0GAUgASgCEiMKBXdvcmRzGAYgAygLMhQucHJvdmlzby52MS5QYWdlV29yZCK4AQoUTGlzdERvY3VtZW50c1JlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEh4KCXBhZ2Vfc2l6ZRgCIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAQibQoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEicKCWRvY3VtZW50cxgBIAMoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUingEKFURlbGV0ZURvY3VtZW50UmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABASIYChZEZWxldGVEb2N1bWVudFJlc3BvbnNlIqMBChVXYXRjaERvY3VtZW50c1JlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiYKDGRvY3VtZW50X2lkcxgCIAMoCUIQukgNkgEKEOgHIgVyA7ABASJrChZXYXRjaERvY3VtZW50c1Jlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudBITCgtjaHVua3NfZG9uZRgCIAEoBRIUCgxjaHVua3NfdG90YWwYAyABKAUqpQEKDkRvY3VtZW50U3RhdHVzEh8KG0RPQ1VNRU5UX1NUQVRVU19VTlNQRUNJRklFRBAAEhsKF0RPQ1VNRU5UX1NUQVRVU19QRU5ESU5HEAESHgoaRE9DVU1FTlRfU1RBVFVTX1BST0NFU1NJTkcQAhIZChVET0NVTUVOVF9TVEFUVVNfUkVBRFkQAxIaChZET0NVTUVOVF9TVEFUVVNfRkFJTEVEEAQyxwgKDU1hdHRlclNlcnZpY2USUQoMQ3JlYXRlTWF0dGVyEh8ucHJvdmlzby52MS5DcmVhdGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5DcmVhdGVNYXR0ZXJSZXNwb25zZRJNCglHZXRNYXR0ZXISHC5wcm92aXNvLnYxLkdldE1hdHRlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldE1hdHRlclJlc3BvbnNlIgOQAgESUwoLTGlzdE1hdHRlcnMSHi5wcm92aXNvLnYxLkxpc3RNYXR0ZXJzUmVxdWVzdBofLnByb3Zpc28udjEuTGlzdE1hdHRlcnNSZXNwb25zZSIDkAIBElYKDFVwZGF0ZU1hdHRlchIfLnByb3Zpc28udjEuVXBkYXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuVXBkYXRlTWF0dGVyUmVzcG9uc2UiA5ACAhJWCgxEZWxldGVNYXR0ZXISHy5wcm92aXNvLnYxLkRlbGV0ZU1hdHRlclJlcXVlc3QaIC5wcm92aXNvLnYxLkRlbGV0ZU1hdHRlclJlc3BvbnNlIgOQAgISWQoOVXBsb2FkRG9jdW1lbnQSIS5wcm92aXNvLnYxLlVwbG9hZERvY3VtZW50UmVxdWVzdBoiLnByb3Zpc28udjEuVXBsb2FkRG9jdW1lbnRSZXNwb25zZSgBElMKC0dldERvY3VtZW50Eh4ucHJvdmlzby52MS5HZXREb2N1bWVudFJlcXVlc3QaHy5wcm92aXNvLnYxLkdldERvY3VtZW50UmVzcG9uc2UiA5ACARJqChJHZXREb2N1bWVudENvbnRlbnQSJS5wcm92aXNvLnYxLkdldERvY3VtZW50Q29udGVudFJlcXVlc3QaJi5wcm92aXNvLnYxLkdldERvY3VtZW50Q29udGVudFJlc3BvbnNlIgOQAgEwARJfCg9HZXREb2N1bWVudFBhZ2USIi5wcm92aXNvLnYxLkdldERvY3VtZW50UGFnZVJlcXVlc3QaIy5wcm92aXNvLnYxLkdldERvY3VtZW50UGFnZVJlc3BvbnNlIgOQAgESWQoNTGlzdERvY3VtZW50cxIgLnByb3Zpc28udjEuTGlzdERvY3VtZW50c1JlcXVlc3QaIS5wcm92aXNvLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZSIDkAIBElwKDkRlbGV0ZURvY3VtZW50EiEucHJvdmlzby52MS5EZWxldGVEb2N1bWVudFJlcXVlc3QaIi5wcm92aXNvLnYxLkRlbGV0ZURvY3VtZW50UmVzcG9uc2UiA5ACAhJZCg5XYXRjaERvY3VtZW50cxIhLnByb3Zpc28udjEuV2F0Y2hEb2N1bWVudHNSZXF1ZXN0GiIucHJvdmlzby52MS5XYXRjaERvY3VtZW50c1Jlc3BvbnNlMAFiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_proviso_v1_errors]);
 
 /**
  * Matter is a case, deal or project: a set of documents.
@@ -28,7 +30,7 @@ export type Matter = Message<"proviso.v1.Matter"> & {
   matterId: string;
 
   /**
-   * Name, for people.
+   * Name, for people; never empty. Limits: 0 to 512 characters.
    *
    * @generated from field: string name = 2;
    */
@@ -54,6 +56,20 @@ export type Matter = Message<"proviso.v1.Matter"> & {
    * @generated from field: int32 ready_count = 5;
    */
   readyCount: number;
+
+  /**
+   * Notes, for people; the agent does not read them. Limits: 0 to 20000 characters.
+   *
+   * @generated from field: string notes = 6;
+   */
+  notes: string;
+
+  /**
+   * When its name or its notes were last changed; create_time until then.
+   *
+   * @generated from field: google.protobuf.Timestamp update_time = 7;
+   */
+  updateTime?: Timestamp | undefined;
 };
 
 /**
@@ -160,6 +176,13 @@ export type Document = Message<"proviso.v1.Document"> & {
    * @generated from field: string replaces_document_id = 13;
    */
   replacesDocumentId: string;
+
+  /**
+   * Why ingestion failed, for programs.
+   *
+   * @generated from field: proviso.v1.FailureCause failure_cause = 14;
+   */
+  failureCause: FailureCause;
 };
 
 /**
@@ -188,6 +211,14 @@ export type CreateMatterRequest = Message<"proviso.v1.CreateMatterRequest"> & {
    * @generated from field: string user_id = 2;
    */
   userId: string;
+
+  /**
+   * An id that makes a retry safe: the same id with the same payload returns the same matter, until it is
+   * deleted. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
 };
 
 /**
@@ -314,6 +345,13 @@ export type ListMattersResponse = Message<"proviso.v1.ListMattersResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Number of matters on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
 };
 
 /**
@@ -322,6 +360,55 @@ export type ListMattersResponse = Message<"proviso.v1.ListMattersResponse"> & {
  */
 export const ListMattersResponseSchema: GenMessage<ListMattersResponse> = /*@__PURE__*/
   messageDesc(file_proviso_v1_matters, 7);
+
+/**
+ * UpdateMatterRequest says what to change of a matter.
+ *
+ * @generated from message proviso.v1.UpdateMatterRequest
+ */
+export type UpdateMatterRequest = Message<"proviso.v1.UpdateMatterRequest"> & {
+  /**
+   * The matter_id says which matter; name and notes are the new values. All other fields are ignored.
+   *
+   * @generated from field: proviso.v1.Matter matter = 1;
+   */
+  matter?: Matter | undefined;
+
+  /**
+   * The fields to change: `name`, `notes`; no `*`. When it is empty, those that are not empty in `matter` are changed.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.UpdateMatterRequest.
+ * Use `create(UpdateMatterRequestSchema)` to create a new message.
+ */
+export const UpdateMatterRequestSchema: GenMessage<UpdateMatterRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 8);
+
+/**
+ * UpdateMatterResponse holds the matter as it is now.
+ *
+ * @generated from message proviso.v1.UpdateMatterResponse
+ */
+export type UpdateMatterResponse = Message<"proviso.v1.UpdateMatterResponse"> & {
+  /**
+   * The matter.
+   *
+   * @generated from field: proviso.v1.Matter matter = 1;
+   */
+  matter?: Matter | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.UpdateMatterResponse.
+ * Use `create(UpdateMatterResponseSchema)` to create a new message.
+ */
+export const UpdateMatterResponseSchema: GenMessage<UpdateMatterResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 9);
 
 /**
  * DeleteMatterRequest names a matter.
@@ -342,7 +429,7 @@ export type DeleteMatterRequest = Message<"proviso.v1.DeleteMatterRequest"> & {
  * Use `create(DeleteMatterRequestSchema)` to create a new message.
  */
 export const DeleteMatterRequestSchema: GenMessage<DeleteMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 8);
+  messageDesc(file_proviso_v1_matters, 10);
 
 /**
  * DeleteMatterResponse is empty.
@@ -357,7 +444,7 @@ export type DeleteMatterResponse = Message<"proviso.v1.DeleteMatterResponse"> & 
  * Use `create(DeleteMatterResponseSchema)` to create a new message.
  */
 export const DeleteMatterResponseSchema: GenMessage<DeleteMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 9);
+  messageDesc(file_proviso_v1_matters, 11);
 
 /**
  * UploadHeader says what the bytes that follow are.
@@ -380,7 +467,7 @@ export type UploadHeader = Message<"proviso.v1.UploadHeader"> & {
   filename: string;
 
   /**
-   * SHA-256 of the bytes, in hexadecimal; checked when given. Limits: 0 to 64 characters.
+   * SHA-256 of the bytes, in hexadecimal of either case; checked when given. Limits: 0 to 64 characters.
    *
    * @generated from field: string sha256 = 3;
    */
@@ -392,7 +479,7 @@ export type UploadHeader = Message<"proviso.v1.UploadHeader"> & {
  * Use `create(UploadHeaderSchema)` to create a new message.
  */
 export const UploadHeaderSchema: GenMessage<UploadHeader> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 10);
+  messageDesc(file_proviso_v1_matters, 12);
 
 /**
  * UploadEnd says that the document is complete. A stream that ends without it may have broken off: some gRPC libraries
@@ -408,7 +495,7 @@ export type UploadEnd = Message<"proviso.v1.UploadEnd"> & {
  * Use `create(UploadEndSchema)` to create a new message.
  */
 export const UploadEndSchema: GenMessage<UploadEnd> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 11);
+  messageDesc(file_proviso_v1_matters, 13);
 
 /**
  * UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
@@ -453,7 +540,7 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
  * Use `create(UploadDocumentRequestSchema)` to create a new message.
  */
 export const UploadDocumentRequestSchema: GenMessage<UploadDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 12);
+  messageDesc(file_proviso_v1_matters, 14);
 
 /**
  * UploadDocumentResponse holds the document as stored.
@@ -481,7 +568,7 @@ export type UploadDocumentResponse = Message<"proviso.v1.UploadDocumentResponse"
  * Use `create(UploadDocumentResponseSchema)` to create a new message.
  */
 export const UploadDocumentResponseSchema: GenMessage<UploadDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 13);
+  messageDesc(file_proviso_v1_matters, 15);
 
 /**
  * GetDocumentRequest names a document.
@@ -509,7 +596,7 @@ export type GetDocumentRequest = Message<"proviso.v1.GetDocumentRequest"> & {
  * Use `create(GetDocumentRequestSchema)` to create a new message.
  */
 export const GetDocumentRequestSchema: GenMessage<GetDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 14);
+  messageDesc(file_proviso_v1_matters, 16);
 
 /**
  * GetDocumentResponse holds a document.
@@ -530,7 +617,305 @@ export type GetDocumentResponse = Message<"proviso.v1.GetDocumentResponse"> & {
  * Use `create(GetDocumentResponseSchema)` to create a new message.
  */
 export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 15);
+  messageDesc(file_proviso_v1_matters, 17);
+
+/**
+ * GetDocumentContentRequest names a document and a part of its bytes.
+ *
+ * @generated from message proviso.v1.GetDocumentContentRequest
+ */
+export type GetDocumentContentRequest = Message<"proviso.v1.GetDocumentContentRequest"> & {
+  /**
+   * UUID of the matter, or "documentation".
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * UUID of the document.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * First byte to send, counted from 0; at most the document's size. Limits: 0 to 2147483647.
+   *
+   * @generated from field: int32 offset = 3;
+   */
+  offset: number;
+
+  /**
+   * Number of bytes to send at most; 0 means all to the end. Limits: 0 to 2147483647.
+   *
+   * @generated from field: int32 length = 4;
+   */
+  length: number;
+};
+
+/**
+ * Describes the message proviso.v1.GetDocumentContentRequest.
+ * Use `create(GetDocumentContentRequestSchema)` to create a new message.
+ */
+export const GetDocumentContentRequestSchema: GenMessage<GetDocumentContentRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 18);
+
+/**
+ * DocumentContentHeader says what the bytes that follow are.
+ *
+ * @generated from message proviso.v1.DocumentContentHeader
+ */
+export type DocumentContentHeader = Message<"proviso.v1.DocumentContentHeader"> & {
+  /**
+   * Media type as detected, for example "application/pdf".
+   *
+   * @generated from field: string media_type = 1;
+   */
+  mediaType: string;
+
+  /**
+   * Size of the whole document in bytes.
+   *
+   * @generated from field: int32 size_bytes = 2;
+   */
+  sizeBytes: number;
+
+  /**
+   * SHA-256 of the whole document, in hexadecimal.
+   *
+   * @generated from field: string sha256 = 3;
+   */
+  sha256: string;
+
+  /**
+   * File name as uploaded.
+   *
+   * @generated from field: string filename = 4;
+   */
+  filename: string;
+
+  /**
+   * First byte that follows, counted from 0.
+   *
+   * @generated from field: int32 range_start = 5;
+   */
+  rangeStart: number;
+
+  /**
+   * End of the bytes that follow, exclusive; range_start when none follow.
+   *
+   * @generated from field: int32 range_end = 6;
+   */
+  rangeEnd: number;
+};
+
+/**
+ * Describes the message proviso.v1.DocumentContentHeader.
+ * Use `create(DocumentContentHeaderSchema)` to create a new message.
+ */
+export const DocumentContentHeaderSchema: GenMessage<DocumentContentHeader> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 19);
+
+/**
+ * GetDocumentContentResponse is one message of a document's content: the header first, then the bytes in order.
+ *
+ * @generated from message proviso.v1.GetDocumentContentResponse
+ */
+export type GetDocumentContentResponse = Message<"proviso.v1.GetDocumentContentResponse"> & {
+  /**
+   * The header, or some of the bytes.
+   *
+   * @generated from oneof proviso.v1.GetDocumentContentResponse.payload
+   */
+  payload: {
+    /**
+     * The header; it is the first message and no other.
+     *
+     * @generated from field: proviso.v1.DocumentContentHeader header = 1;
+     */
+    value: DocumentContentHeader;
+    case: "header";
+  } | {
+    /**
+     * Some of the bytes, at most 256 KiB.
+     *
+     * @generated from field: bytes data = 2;
+     */
+    value: Uint8Array;
+    case: "data";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message proviso.v1.GetDocumentContentResponse.
+ * Use `create(GetDocumentContentResponseSchema)` to create a new message.
+ */
+export const GetDocumentContentResponseSchema: GenMessage<GetDocumentContentResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 20);
+
+/**
+ * GetDocumentPageRequest names a page of a document.
+ *
+ * @generated from message proviso.v1.GetDocumentPageRequest
+ */
+export type GetDocumentPageRequest = Message<"proviso.v1.GetDocumentPageRequest"> & {
+  /**
+   * UUID of the matter, or "documentation".
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * UUID of the document.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+
+  /**
+   * Number of the page, from 1, as in citations. Limits: 1 to 1000000.
+   *
+   * @generated from field: int32 page = 3;
+   */
+  page: number;
+
+  /**
+   * Only words of the document's text from this position on, in Unicode code points. A word that stands partly in the
+   * range is there as a whole; a range without words of the page gives none. Limits: 0 to 2147483647.
+   *
+   * @generated from field: int32 start = 4;
+   */
+  start: number;
+
+  /**
+   * Only words of the text before this position; 0 means the end of the page. Limits: 0 to 2147483647.
+   *
+   * @generated from field: int32 end = 5;
+   */
+  end: number;
+};
+
+/**
+ * Describes the message proviso.v1.GetDocumentPageRequest.
+ * Use `create(GetDocumentPageRequestSchema)` to create a new message.
+ */
+export const GetDocumentPageRequestSchema: GenMessage<GetDocumentPageRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 21);
+
+/**
+ * PageWord is a word of a document's text and the box around it on its page.
+ *
+ * @generated from message proviso.v1.PageWord
+ */
+export type PageWord = Message<"proviso.v1.PageWord"> & {
+  /**
+   * Where the word begins in the document's text, in Unicode code points.
+   *
+   * @generated from field: int32 start = 1;
+   */
+  start: number;
+
+  /**
+   * Where it ends, exclusive.
+   *
+   * @generated from field: int32 end = 2;
+   */
+  end: number;
+
+  /**
+   * Left edge of the box in points, from the left edge of the page as it is shown.
+   *
+   * @generated from field: float x = 3;
+   */
+  x: number;
+
+  /**
+   * Upper edge of the box in points, from the upper edge of the page as it is shown.
+   *
+   * @generated from field: float y = 4;
+   */
+  y: number;
+
+  /**
+   * Width of the box in points.
+   *
+   * @generated from field: float width = 5;
+   */
+  width: number;
+
+  /**
+   * Height of the box in points.
+   *
+   * @generated from field: float height = 6;
+   */
+  height: number;
+};
+
+/**
+ * Describes the message proviso.v1.PageWord.
+ * Use `create(PageWordSchema)` to create a new message.
+ */
+export const PageWordSchema: GenMessage<PageWord> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 22);
+
+/**
+ * GetDocumentPageResponse holds a page as it is shown, turned as the file asks for.
+ *
+ * @generated from message proviso.v1.GetDocumentPageResponse
+ */
+export type GetDocumentPageResponse = Message<"proviso.v1.GetDocumentPageResponse"> & {
+  /**
+   * Number of the page, from 1.
+   *
+   * @generated from field: int32 page = 1;
+   */
+  page: number;
+
+  /**
+   * Number of the document's last page, also where that has no text.
+   *
+   * @generated from field: int32 page_count = 2;
+   */
+  pageCount: number;
+
+  /**
+   * Whether the service knows the page's size and words. It does for PDFs; for one that was uploaded before the service
+   * kept them, only after it is deleted and uploaded again.
+   *
+   * @generated from field: bool has_layout = 3;
+   */
+  hasLayout: boolean;
+
+  /**
+   * Width in points (1/72 inch); 0 without layout.
+   *
+   * @generated from field: float width = 4;
+   */
+  width: number;
+
+  /**
+   * Height in points; 0 without layout.
+   *
+   * @generated from field: float height = 5;
+   */
+  height: number;
+
+  /**
+   * The words asked for, in the order of the text. Up to 50,000 words of a page have boxes.
+   *
+   * @generated from field: repeated proviso.v1.PageWord words = 6;
+   */
+  words: PageWord[];
+};
+
+/**
+ * Describes the message proviso.v1.GetDocumentPageResponse.
+ * Use `create(GetDocumentPageResponseSchema)` to create a new message.
+ */
+export const GetDocumentPageResponseSchema: GenMessage<GetDocumentPageResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 23);
 
 /**
  * ListDocumentsRequest asks for a page of documents.
@@ -565,7 +950,7 @@ export type ListDocumentsRequest = Message<"proviso.v1.ListDocumentsRequest"> & 
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 16);
+  messageDesc(file_proviso_v1_matters, 24);
 
 /**
  * ListDocumentsResponse is a page of documents.
@@ -586,6 +971,13 @@ export type ListDocumentsResponse = Message<"proviso.v1.ListDocumentsResponse"> 
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Number of documents on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
 };
 
 /**
@@ -593,7 +985,7 @@ export type ListDocumentsResponse = Message<"proviso.v1.ListDocumentsResponse"> 
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 17);
+  messageDesc(file_proviso_v1_matters, 25);
 
 /**
  * DeleteDocumentRequest names a document.
@@ -621,7 +1013,7 @@ export type DeleteDocumentRequest = Message<"proviso.v1.DeleteDocumentRequest"> 
  * Use `create(DeleteDocumentRequestSchema)` to create a new message.
  */
 export const DeleteDocumentRequestSchema: GenMessage<DeleteDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 18);
+  messageDesc(file_proviso_v1_matters, 26);
 
 /**
  * DeleteDocumentResponse is empty.
@@ -636,7 +1028,7 @@ export type DeleteDocumentResponse = Message<"proviso.v1.DeleteDocumentResponse"
  * Use `create(DeleteDocumentResponseSchema)` to create a new message.
  */
 export const DeleteDocumentResponseSchema: GenMessage<DeleteDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 19);
+  messageDesc(file_proviso_v1_matters, 27);
 
 /**
  * WatchDocumentsRequest says which documents to watch.
@@ -664,7 +1056,7 @@ export type WatchDocumentsRequest = Message<"proviso.v1.WatchDocumentsRequest"> 
  * Use `create(WatchDocumentsRequestSchema)` to create a new message.
  */
 export const WatchDocumentsRequestSchema: GenMessage<WatchDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 20);
+  messageDesc(file_proviso_v1_matters, 28);
 
 /**
  * WatchDocumentsResponse is the state of one document.
@@ -699,7 +1091,7 @@ export type WatchDocumentsResponse = Message<"proviso.v1.WatchDocumentsResponse"
  * Use `create(WatchDocumentsResponseSchema)` to create a new message.
  */
 export const WatchDocumentsResponseSchema: GenMessage<WatchDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 21);
+  messageDesc(file_proviso_v1_matters, 29);
 
 /**
  * DocumentStatus says how far a document is on its way from upload to search.
@@ -762,7 +1154,7 @@ export const DocumentStatusSchema: GenEnum<DocumentStatus> = /*@__PURE__*/
 export const MatterService: GenService<{
   /**
    * CreateMatter makes a matter.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
    *
    * @generated from rpc proviso.v1.MatterService.CreateMatter
    */
@@ -794,8 +1186,21 @@ export const MatterService: GenService<{
     output: typeof ListMattersResponseSchema;
   },
   /**
+   * UpdateMatter changes the name or the notes of a matter.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+   * NOT_FOUND/MATTER_NOT_FOUND.
+   *
+   * @generated from rpc proviso.v1.MatterService.UpdateMatter
+   */
+  updateMatter: {
+    methodKind: "unary";
+    input: typeof UpdateMatterRequestSchema;
+    output: typeof UpdateMatterResponseSchema;
+  },
+  /**
    * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-   * be deleted at once is deleted as soon as possible, also after a restart.
+   * be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+   * a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    *
    * @generated from rpc proviso.v1.MatterService.DeleteMatter
@@ -808,8 +1213,8 @@ export const MatterService: GenService<{
   /**
    * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
    * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-   * sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-   * name, whose extension says what format it has.
+   * sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+   * tried again under the new file name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -831,6 +1236,33 @@ export const MatterService: GenService<{
     methodKind: "unary";
     input: typeof GetDocumentRequestSchema;
     output: typeof GetDocumentResponseSchema;
+  },
+  /**
+   * GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+   * the bytes in pieces of at most 256 KiB.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+   *
+   * @generated from rpc proviso.v1.MatterService.GetDocumentContent
+   */
+  getDocumentContent: {
+    methodKind: "server_streaming";
+    input: typeof GetDocumentContentRequestSchema;
+    output: typeof GetDocumentContentResponseSchema;
+  },
+  /**
+   * GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+   * so that a viewer can mark a quote on the page of a PDF.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+   * NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+   * FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
+   *
+   * @generated from rpc proviso.v1.MatterService.GetDocumentPage
+   */
+  getDocumentPage: {
+    methodKind: "unary";
+    input: typeof GetDocumentPageRequestSchema;
+    output: typeof GetDocumentPageResponseSchema;
   },
   /**
    * ListDocuments lists a matter's documents in the order of upload.
@@ -856,7 +1288,8 @@ export const MatterService: GenService<{
     output: typeof DeleteDocumentResponseSchema;
   },
   /**
-   * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+   * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+   * at once where there is none.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    *
    * @generated from rpc proviso.v1.MatterService.WatchDocuments

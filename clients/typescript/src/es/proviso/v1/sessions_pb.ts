@@ -4,8 +4,8 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FieldMask, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_field_mask, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { ContextItemRef, DocumentContext, IncludeMode, MatterContext, RequestContext } from "./context_pb.js";
 import { file_proviso_v1_context } from "./context_pb.js";
 import type { TurnSummary } from "./turns_pb.js";
@@ -16,7 +16,49 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/sessions.proto.
  */
 export const file_proviso_v1_sessions: GenFile = /*@__PURE__*/
-  fileDesc("Chlwcm92aXNvL3YxL3Nlc3Npb25zLnByb3RvEgpwcm92aXNvLnYxIvcBCgtDaGF0TWVzc2FnZRIlCgRyb2xlGAEgASgOMhcucHJvdmlzby52MS5NZXNzYWdlUm9sZRIPCgdjb250ZW50GAIgASgJEjMKD3JlcXVlc3RfY29udGV4dBgDIAEoCzIaLnByb3Zpc28udjEuUmVxdWVzdENvbnRleHQSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3R1cm5faWQYBSABKAkSEgoKbWVzc2FnZV9pZBgGIAEoCRIlCgR0dXJuGAcgASgLMhcucHJvdmlzby52MS5UdXJuU3VtbWFyeSJ+ChJTZXNzaW9uQ29udGV4dEl0ZW0SKAoEaXRlbRgBIAEoCzIaLnByb3Zpc28udjEuQ29udGV4dEl0ZW1SZWYSLQoMaW5jbHVkZV9tb2RlGAIgASgOMhcucHJvdmlzby52MS5JbmNsdWRlTW9kZRIPCgdtaXNzaW5nGAMgASgIIsUCCgdTZXNzaW9uEhIKCnNlc3Npb25faWQYASABKAkSLQoFaXRlbXMYAiADKAsyHi5wcm92aXNvLnYxLlNlc3Npb25Db250ZXh0SXRlbRIxCg5tYXR0ZXJfY29udGV4dBgDIAEoCzIZLnByb3Zpc28udjEuTWF0dGVyQ29udGV4dBIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLdXBkYXRlX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3J1bm5pbmdfdHVybl9pZBgGIAEoCRIVCg1tZXNzYWdlX2NvdW50GAcgASgFEjIKDmFwcHJvdmVkX3Rvb2xzGAggAygLMhoucHJvdmlzby52MS5Db250ZXh0SXRlbVJlZiI7ChRDcmVhdGVTZXNzaW9uUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkiPQoVQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEiQKB3Nlc3Npb24YASABKAsyEy5wcm92aXNvLnYxLlNlc3Npb24iOAoRR2V0U2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIjoKEkdldFNlc3Npb25SZXNwb25zZRIkCgdzZXNzaW9uGAEgASgLMhMucHJvdmlzby52MS5TZXNzaW9uIk0KE0xpc3RTZXNzaW9uc1JlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJWChRMaXN0U2Vzc2lvbnNSZXNwb25zZRIlCghzZXNzaW9ucxgBIAMoCzITLnByb3Zpc28udjEuU2Vzc2lvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiOwoURGVsZXRlU2Vzc2lvblJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJIhcKFURlbGV0ZVNlc3Npb25SZXNwb25zZSJmChVBZGRDb250ZXh0SXRlbVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEigKBGl0ZW0YAyABKAsyGi5wcm92aXNvLnYxLkNvbnRleHRJdGVtUmVmIj4KFkFkZENvbnRleHRJdGVtUmVzcG9uc2USJAoHc2Vzc2lvbhgBIAEoCzITLnByb3Zpc28udjEuU2Vzc2lvbiJpChhSZW1vdmVDb250ZXh0SXRlbVJlcXVlc3QSEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEigKBGl0ZW0YAyABKAsyGi5wcm92aXNvLnYxLkNvbnRleHRJdGVtUmVmIkEKGVJlbW92ZUNvbnRleHRJdGVtUmVzcG9uc2USJAoHc2Vzc2lvbhgBIAEoCzITLnByb3Zpc28udjEuU2Vzc2lvbiJhChNMaXN0TWVzc2FnZXNSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIRCglwYWdlX3NpemUYAyABKAUSEgoKcGFnZV90b2tlbhgEIAEoCSJaChRMaXN0TWVzc2FnZXNSZXNwb25zZRIpCghtZXNzYWdlcxgBIAMoCzIXLnByb3Zpc28udjEuQ2hhdE1lc3NhZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIusBChxQcmV2aWV3UmVxdWVzdENvbnRleHRSZXF1ZXN0EhIKCnNlc3Npb25faWQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEjEKDm1hdHRlcl9jb250ZXh0GAQgASgLMhkucHJvdmlzby52MS5NYXR0ZXJDb250ZXh0EhIKCmltYWdlX3VybHMYBSADKAkSNQoQZG9jdW1lbnRfY29udGV4dBgGIAMoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRDb250ZXh0EhcKD3NlbGVjdGVkX2Fzc2V0cxgHIAMoCSJUCh1QcmV2aWV3UmVxdWVzdENvbnRleHRSZXNwb25zZRIzCg9yZXF1ZXN0X2NvbnRleHQYASABKAsyGi5wcm92aXNvLnYxLlJlcXVlc3RDb250ZXh0IjkKFVJlYnVpbGRSZXF1ZXN0UmVxdWVzdBIPCgd0dXJuX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkijwEKDkl0ZW1EaWZmZXJlbmNlEigKBGl0ZW0YASABKAsyGi5wcm92aXNvLnYxLkNvbnRleHRJdGVtUmVmEiYKBmNoYW5nZRgCIAEoDjIWLnByb3Zpc28udjEuSXRlbUNoYW5nZRITCgt1c2VkX3NoYTI1NhgDIAEoCRIWCg5jdXJyZW50X3NoYTI1NhgEIAEoCSLTAQoWUmVidWlsZFJlcXVlc3RSZXNwb25zZRIUCgxwYXlsb2FkX2pzb24YASABKAkSFgoOcGF5bG9hZF9zaGEyNTYYAiABKAkSFwoPcmVjb3JkZWRfc2hhMjU2GAMgASgJEg8KB21hdGNoZXMYBCABKAgSLwoLZGlmZmVyZW5jZXMYBSADKAsyGi5wcm92aXNvLnYxLkl0ZW1EaWZmZXJlbmNlEh0KFXN5c3RlbV9wcm9tcHRfY2hhbmdlZBgGIAEoCBIRCgl0cnVuY2F0ZWQYByABKAgiPQoWU3VnZ2VzdFJlbW92YWxzUmVxdWVzdBISCgpzZXNzaW9uX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkiUgoRUmVtb3ZhbFN1Z2dlc3Rpb24SLAoEaXRlbRgBIAEoCzIeLnByb3Zpc28udjEuU2Vzc2lvbkNvbnRleHRJdGVtEg8KB2Fuc3dlcnMYAiABKAUiXgoXU3VnZ2VzdFJlbW92YWxzUmVzcG9uc2USMgoLc3VnZ2VzdGlvbnMYASADKAsyHS5wcm92aXNvLnYxLlJlbW92YWxTdWdnZXN0aW9uEg8KB2Fuc3dlcnMYAiABKAUqqgEKC01lc3NhZ2VSb2xlEhwKGE1FU1NBR0VfUk9MRV9VTlNQRUNJRklFRBAAEhUKEU1FU1NBR0VfUk9MRV9VU0VSEAESFwoTTUVTU0FHRV9ST0xFX1NZU1RFTRACEhYKEk1FU1NBR0VfUk9MRV9FUlJPUhADEhkKFU1FU1NBR0VfUk9MRV9BUFBST1ZBTBAEEhoKFk1FU1NBR0VfUk9MRV9BU1NJU1RBTlQQBSpxCgpJdGVtQ2hhbmdlEhsKF0lURU1fQ0hBTkdFX1VOU1BFQ0lGSUVEEAASFwoTSVRFTV9DSEFOR0VfQ0hBTkdFRBABEhcKE0lURU1fQ0hBTkdFX01JU1NJTkcQAhIUChBJVEVNX0NIQU5HRV9MT1NUEAMyjQcKDlNlc3Npb25TZXJ2aWNlElQKDUNyZWF0ZVNlc3Npb24SIC5wcm92aXNvLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GiEucHJvdmlzby52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2USSwoKR2V0U2Vzc2lvbhIdLnByb3Zpc28udjEuR2V0U2Vzc2lvblJlcXVlc3QaHi5wcm92aXNvLnYxLkdldFNlc3Npb25SZXNwb25zZRJRCgxMaXN0U2Vzc2lvbnMSHy5wcm92aXNvLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIC5wcm92aXNvLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlElQKDURlbGV0ZVNlc3Npb24SIC5wcm92aXNvLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0GiEucHJvdmlzby52MS5EZWxldGVTZXNzaW9uUmVzcG9uc2USVwoOQWRkQ29udGV4dEl0ZW0SIS5wcm92aXNvLnYxLkFkZENvbnRleHRJdGVtUmVxdWVzdBoiLnByb3Zpc28udjEuQWRkQ29udGV4dEl0ZW1SZXNwb25zZRJgChFSZW1vdmVDb250ZXh0SXRlbRIkLnByb3Zpc28udjEuUmVtb3ZlQ29udGV4dEl0ZW1SZXF1ZXN0GiUucHJvdmlzby52MS5SZW1vdmVDb250ZXh0SXRlbVJlc3BvbnNlElEKDExpc3RNZXNzYWdlcxIfLnByb3Zpc28udjEuTGlzdE1lc3NhZ2VzUmVxdWVzdBogLnByb3Zpc28udjEuTGlzdE1lc3NhZ2VzUmVzcG9uc2USbAoVUHJldmlld1JlcXVlc3RDb250ZXh0EigucHJvdmlzby52MS5QcmV2aWV3UmVxdWVzdENvbnRleHRSZXF1ZXN0GikucHJvdmlzby52MS5QcmV2aWV3UmVxdWVzdENvbnRleHRSZXNwb25zZRJXCg5SZWJ1aWxkUmVxdWVzdBIhLnByb3Zpc28udjEuUmVidWlsZFJlcXVlc3RSZXF1ZXN0GiIucHJvdmlzby52MS5SZWJ1aWxkUmVxdWVzdFJlc3BvbnNlEloKD1N1Z2dlc3RSZW1vdmFscxIiLnByb3Zpc28udjEuU3VnZ2VzdFJlbW92YWxzUmVxdWVzdBojLnByb3Zpc28udjEuU3VnZ2VzdFJlbW92YWxzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_proviso_v1_context, file_proviso_v1_turns]);
+  fileDesc("Chlwcm92aXNvL3YxL3Nlc3Npb25zLnByb3RvEgpwcm92aXNvLnYxIpkBCgxBbnN3ZXJSYXRpbmcSIgoGcmF0aW5nGAEgASgOMhIucHJvdmlzby52MS5SYXRpbmcSKAoGcmVhc29uGAIgASgOMhgucHJvdmlzby52MS5SYXRpbmdSZWFzb24SDAoEdGV4dBgDIAEoCRItCglyYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqECCgtDaGF0TWVzc2FnZRIlCgRyb2xlGAEgASgOMhcucHJvdmlzby52MS5NZXNzYWdlUm9sZRIPCgdjb250ZW50GAIgASgJEjMKD3JlcXVlc3RfY29udGV4dBgDIAEoCzIaLnByb3Zpc28udjEuUmVxdWVzdENvbnRleHQSLwoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3R1cm5faWQYBSABKAkSEgoKbWVzc2FnZV9pZBgGIAEoCRIlCgR0dXJuGAcgASgLMhcucHJvdmlzby52MS5UdXJuU3VtbWFyeRIoCgZyYXRpbmcYCCABKAsyGC5wcm92aXNvLnYxLkFuc3dlclJhdGluZyJ+ChJTZXNzaW9uQ29udGV4dEl0ZW0SKAoEaXRlbRgBIAEoCzIaLnByb3Zpc28udjEuQ29udGV4dEl0ZW1SZWYSLQoMaW5jbHVkZV9tb2RlGAIgASgOMhcucHJvdmlzby52MS5JbmNsdWRlTW9kZRIPCgdtaXNzaW5nGAMgASgIIrIDCgdTZXNzaW9uEiIKCnNlc3Npb25faWQYASABKAlCDuJBAQK6SAdyBRABGIABEjMKBWl0ZW1zGAIgAygLMh4ucHJvdmlzby52MS5TZXNzaW9uQ29udGV4dEl0ZW1CBOJBAQMSNwoObWF0dGVyX2NvbnRleHQYAyABKAsyGS5wcm92aXNvLnYxLk1hdHRlckNvbnRleHRCBOJBAQMSNQoLY3JlYXRlX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgTiQQEDEjUKC3VwZGF0ZV90aW1lGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIE4kEBAxIdCg9ydW5uaW5nX3R1cm5faWQYBiABKAlCBOJBAQMSGwoNbWVzc2FnZV9jb3VudBgHIAEoBUIE4kEBAxI4Cg5hcHByb3ZlZF90b29scxgIIAMoCzIaLnByb3Zpc28udjEuQ29udGV4dEl0ZW1SZWZCBOJBAQMSFwoFdGl0bGUYCSABKAlCCLpIBXIDGIAEEhgKBW5vdGVzGAogASgJQgm6SAZyBBignAEibQoUQ3JlYXRlU2Vzc2lvblJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgMYgAESGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMYgAEiPQoVQ3JlYXRlU2Vzc2lvblJlc3BvbnNlEiQKB3Nlc3Npb24YASABKAsyEy5wcm92aXNvLnYxLlNlc3Npb24ilwEKFkNvbnRpbnVlU2Vzc2lvblJlcXVlc3QSIgoKc2Vzc2lvbl9pZBgBIAEoCUIO4kEBArpIB3IFEAEYgAESGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESIAoObmV3X3Nlc3Npb25faWQYAyABKAlCCLpIBXIDGIABEhwKCnJlcXVlc3RfaWQYBCABKAlCCLpIBXIDGIABIj8KF0NvbnRpbnVlU2Vzc2lvblJlc3BvbnNlEiQKB3Nlc3Npb24YASABKAsyEy5wcm92aXNvLnYxLlNlc3Npb24iUgoRR2V0U2Vzc2lvblJlcXVlc3QSIgoKc2Vzc2lvbl9pZBgBIAEoCUIO4kEBArpIB3IFEAEYgAESGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAEiOgoSR2V0U2Vzc2lvblJlc3BvbnNlEiQKB3Nlc3Npb24YASABKAsyEy5wcm92aXNvLnYxLlNlc3Npb24ibgoTTGlzdFNlc3Npb25zUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyAxiAARIeCglwYWdlX3NpemUYAiABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAEImoKFExpc3RTZXNzaW9uc1Jlc3BvbnNlEiUKCHNlc3Npb25zGAEgAygLMhMucHJvdmlzby52MS5TZXNzaW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFIpQBChRVcGRhdGVTZXNzaW9uUmVxdWVzdBIwCgdzZXNzaW9uGAEgASgLMhMucHJvdmlzby52MS5TZXNzaW9uQgriQQECukgDyAEBEi8KC3VwZGF0ZV9tYXNrGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkZpZWxkTWFzaxIZCgd1c2VyX2lkGAMgASgJQgi6SAVyAxiAASI9ChVVcGRhdGVTZXNzaW9uUmVzcG9uc2USJAoHc2Vzc2lvbhgBIAEoCzITLnByb3Zpc28udjEuU2Vzc2lvbiJVChREZWxldGVTZXNzaW9uUmVxdWVzdBIiCgpzZXNzaW9uX2lkGAEgASgJQg7iQQECukgHcgUQARiAARIZCgd1c2VyX2lkGAIgASgJQgi6SAVyAxiAASIXChVEZWxldGVTZXNzaW9uUmVzcG9uc2UijAEKFUFkZENvbnRleHRJdGVtUmVxdWVzdBIiCgpzZXNzaW9uX2lkGAEgASgJQg7iQQECukgHcgUQARiAARIZCgd1c2VyX2lkGAIgASgJQgi6SAVyAxiAARI0CgRpdGVtGAMgASgLMhoucHJvdmlzby52MS5Db250ZXh0SXRlbVJlZkIK4kEBArpIA8gBASI+ChZBZGRDb250ZXh0SXRlbVJlc3BvbnNlEiQKB3Nlc3Npb24YASABKAsyEy5wcm92aXNvLnYxLlNlc3Npb24ijwEKGFJlbW92ZUNvbnRleHRJdGVtUmVxdWVzdBIiCgpzZXNzaW9uX2lkGAEgASgJQg7iQQECukgHcgUQARiAARIZCgd1c2VyX2lkGAIgASgJQgi6SAVyAxiAARI0CgRpdGVtGAMgASgLMhoucHJvdmlzby52MS5Db250ZXh0SXRlbVJlZkIK4kEBArpIA8gBASJBChlSZW1vdmVDb250ZXh0SXRlbVJlc3BvbnNlEiQKB3Nlc3Npb24YASABKAsyEy5wcm92aXNvLnYxLlNlc3Npb24ikgEKE0xpc3RNZXNzYWdlc1JlcXVlc3QSIgoKc2Vzc2lvbl9pZBgBIAEoCUIO4kEBArpIB3IFEAEYgAESGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESHgoJcGFnZV9zaXplGAMgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAQgASgJQgi6SAVyAxiABCJuChRMaXN0TWVzc2FnZXNSZXNwb25zZRIpCghtZXNzYWdlcxgBIAMoCzIXLnByb3Zpc28udjEuQ2hhdE1lc3NhZ2USFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiqAIKHFByZXZpZXdSZXF1ZXN0Q29udGV4dFJlcXVlc3QSHAoKc2Vzc2lvbl9pZBgBIAEoCUIIukgFcgMYgAESGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESGgoHbWVzc2FnZRgDIAEoCUIJukgGcgQYgPoBEjEKDm1hdHRlcl9jb250ZXh0GAQgASgLMhkucHJvdmlzby52MS5NYXR0ZXJDb250ZXh0EhwKCmltYWdlX3VybHMYBSADKAlCCLpIBZIBAhAFEj8KEGRvY3VtZW50X2NvbnRleHQYBiADKAsyGy5wcm92aXNvLnYxLkRvY3VtZW50Q29udGV4dEIIukgFkgECEBQSIQoPc2VsZWN0ZWRfYXNzZXRzGAcgAygJQgi6SAWSAQIQGSJUCh1QcmV2aWV3UmVxdWVzdENvbnRleHRSZXNwb25zZRIzCg9yZXF1ZXN0X2NvbnRleHQYASABKAsyGi5wcm92aXNvLnYxLlJlcXVlc3RDb250ZXh0IlIKFVJlYnVpbGRSZXF1ZXN0UmVxdWVzdBIeCgd0dXJuX2lkGAEgASgJQg3iQQECukgGcgQQARhAEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABIo8BCg5JdGVtRGlmZmVyZW5jZRIoCgRpdGVtGAEgASgLMhoucHJvdmlzby52MS5Db250ZXh0SXRlbVJlZhImCgZjaGFuZ2UYAiABKA4yFi5wcm92aXNvLnYxLkl0ZW1DaGFuZ2USEwoLdXNlZF9zaGEyNTYYAyABKAkSFgoOY3VycmVudF9zaGEyNTYYBCABKAki0wEKFlJlYnVpbGRSZXF1ZXN0UmVzcG9uc2USFAoMcGF5bG9hZF9qc29uGAEgASgJEhYKDnBheWxvYWRfc2hhMjU2GAIgASgJEhcKD3JlY29yZGVkX3NoYTI1NhgDIAEoCRIPCgdtYXRjaGVzGAQgASgIEi8KC2RpZmZlcmVuY2VzGAUgAygLMhoucHJvdmlzby52MS5JdGVtRGlmZmVyZW5jZRIdChVzeXN0ZW1fcHJvbXB0X2NoYW5nZWQYBiABKAgSEQoJdHJ1bmNhdGVkGAcgASgIIlcKFlN1Z2dlc3RSZW1vdmFsc1JlcXVlc3QSIgoKc2Vzc2lvbl9pZBgBIAEoCUIO4kEBArpIB3IFEAEYgAESGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAEiUgoRUmVtb3ZhbFN1Z2dlc3Rpb24SLAoEaXRlbRgBIAEoCzIeLnByb3Zpc28udjEuU2Vzc2lvbkNvbnRleHRJdGVtEg8KB2Fuc3dlcnMYAiABKAUiXgoXU3VnZ2VzdFJlbW92YWxzUmVzcG9uc2USMgoLc3VnZ2VzdGlvbnMYASADKAsyHS5wcm92aXNvLnYxLlJlbW92YWxTdWdnZXN0aW9uEg8KB2Fuc3dlcnMYAiABKAUiyAEKEVJhdGVBbnN3ZXJSZXF1ZXN0Eh4KB3R1cm5faWQYASABKAlCDeJBAQK6SAZyBBABGEASGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESLAoGcmF0aW5nGAMgASgOMhIucHJvdmlzby52MS5SYXRpbmdCCLpIBYIBAhABEjIKBnJlYXNvbhgEIAEoDjIYLnByb3Zpc28udjEuUmF0aW5nUmVhc29uQgi6SAWCAQIQARIWCgR0ZXh0GAUgASgJQgi6SAVyAxjQDyI+ChJSYXRlQW5zd2VyUmVzcG9uc2USKAoGcmF0aW5nGAEgASgLMhgucHJvdmlzby52MS5BbnN3ZXJSYXRpbmcqQAoGUmF0aW5nEhYKElJBVElOR19VTlNQRUNJRklFRBAAEg0KCVJBVElOR19VUBABEg8KC1JBVElOR19ET1dOEAIq9QEKDFJhdGluZ1JlYXNvbhIdChlSQVRJTkdfUkVBU09OX1VOU1BFQ0lGSUVEEAASGwoXUkFUSU5HX1JFQVNPTl9JTkNPUlJFQ1QQARIcChhSQVRJTkdfUkVBU09OX0lOQ09NUExFVEUQAhIeChpSQVRJTkdfUkVBU09OX1dST05HX1NPVVJDRRADEhkKFVJBVElOR19SRUFTT05fVU5DTEVBUhAEEhsKF1JBVElOR19SRUFTT05fT0ZGX1RPUElDEAUSGgoWUkFUSU5HX1JFQVNPTl9UT09fU0xPVxAGEhcKE1JBVElOR19SRUFTT05fT1RIRVIQByqqAQoLTWVzc2FnZVJvbGUSHAoYTUVTU0FHRV9ST0xFX1VOU1BFQ0lGSUVEEAASFQoRTUVTU0FHRV9ST0xFX1VTRVIQARIXChNNRVNTQUdFX1JPTEVfU1lTVEVNEAISFgoSTUVTU0FHRV9ST0xFX0VSUk9SEAMSGQoVTUVTU0FHRV9ST0xFX0FQUFJPVkFMEAQSGgoWTUVTU0FHRV9ST0xFX0FTU0lTVEFOVBAFKnEKCkl0ZW1DaGFuZ2USGwoXSVRFTV9DSEFOR0VfVU5TUEVDSUZJRUQQABIXChNJVEVNX0NIQU5HRV9DSEFOR0VEEAESFwoTSVRFTV9DSEFOR0VfTUlTU0lORxACEhQKEElURU1fQ0hBTkdFX0xPU1QQAzLDCQoOU2Vzc2lvblNlcnZpY2USVAoNQ3JlYXRlU2Vzc2lvbhIgLnByb3Zpc28udjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaIS5wcm92aXNvLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZRJaCg9Db250aW51ZVNlc3Npb24SIi5wcm92aXNvLnYxLkNvbnRpbnVlU2Vzc2lvblJlcXVlc3QaIy5wcm92aXNvLnYxLkNvbnRpbnVlU2Vzc2lvblJlc3BvbnNlElAKCkdldFNlc3Npb24SHS5wcm92aXNvLnYxLkdldFNlc3Npb25SZXF1ZXN0Gh4ucHJvdmlzby52MS5HZXRTZXNzaW9uUmVzcG9uc2UiA5ACARJWCgxMaXN0U2Vzc2lvbnMSHy5wcm92aXNvLnYxLkxpc3RTZXNzaW9uc1JlcXVlc3QaIC5wcm92aXNvLnYxLkxpc3RTZXNzaW9uc1Jlc3BvbnNlIgOQAgESWQoNVXBkYXRlU2Vzc2lvbhIgLnByb3Zpc28udjEuVXBkYXRlU2Vzc2lvblJlcXVlc3QaIS5wcm92aXNvLnYxLlVwZGF0ZVNlc3Npb25SZXNwb25zZSIDkAICElkKDURlbGV0ZVNlc3Npb24SIC5wcm92aXNvLnYxLkRlbGV0ZVNlc3Npb25SZXF1ZXN0GiEucHJvdmlzby52MS5EZWxldGVTZXNzaW9uUmVzcG9uc2UiA5ACAhJcCg5BZGRDb250ZXh0SXRlbRIhLnByb3Zpc28udjEuQWRkQ29udGV4dEl0ZW1SZXF1ZXN0GiIucHJvdmlzby52MS5BZGRDb250ZXh0SXRlbVJlc3BvbnNlIgOQAgISZQoRUmVtb3ZlQ29udGV4dEl0ZW0SJC5wcm92aXNvLnYxLlJlbW92ZUNvbnRleHRJdGVtUmVxdWVzdBolLnByb3Zpc28udjEuUmVtb3ZlQ29udGV4dEl0ZW1SZXNwb25zZSIDkAICElYKDExpc3RNZXNzYWdlcxIfLnByb3Zpc28udjEuTGlzdE1lc3NhZ2VzUmVxdWVzdBogLnByb3Zpc28udjEuTGlzdE1lc3NhZ2VzUmVzcG9uc2UiA5ACARJxChVQcmV2aWV3UmVxdWVzdENvbnRleHQSKC5wcm92aXNvLnYxLlByZXZpZXdSZXF1ZXN0Q29udGV4dFJlcXVlc3QaKS5wcm92aXNvLnYxLlByZXZpZXdSZXF1ZXN0Q29udGV4dFJlc3BvbnNlIgOQAgESXAoOUmVidWlsZFJlcXVlc3QSIS5wcm92aXNvLnYxLlJlYnVpbGRSZXF1ZXN0UmVxdWVzdBoiLnByb3Zpc28udjEuUmVidWlsZFJlcXVlc3RSZXNwb25zZSIDkAIBEl8KD1N1Z2dlc3RSZW1vdmFscxIiLnByb3Zpc28udjEuU3VnZ2VzdFJlbW92YWxzUmVxdWVzdBojLnByb3Zpc28udjEuU3VnZ2VzdFJlbW92YWxzUmVzcG9uc2UiA5ACARJQCgpSYXRlQW5zd2VyEh0ucHJvdmlzby52MS5SYXRlQW5zd2VyUmVxdWVzdBoeLnByb3Zpc28udjEuUmF0ZUFuc3dlclJlc3BvbnNlIgOQAgJiBnByb3RvMw", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_proviso_v1_context, file_proviso_v1_turns]);
+
+/**
+ * AnswerRating is what a person said of an answer.
+ *
+ * @generated from message proviso.v1.AnswerRating
+ */
+export type AnswerRating = Message<"proviso.v1.AnswerRating"> & {
+  /**
+   * Whether it was good.
+   *
+   * @generated from field: proviso.v1.Rating rating = 1;
+   */
+  rating: Rating;
+
+  /**
+   * What was wrong with it.
+   *
+   * @generated from field: proviso.v1.RatingReason reason = 2;
+   */
+  reason: RatingReason;
+
+  /**
+   * The person's own words.
+   *
+   * @generated from field: string text = 3;
+   */
+  text: string;
+
+  /**
+   * When the person said it last.
+   *
+   * @generated from field: google.protobuf.Timestamp rate_time = 4;
+   */
+  rateTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.AnswerRating.
+ * Use `create(AnswerRatingSchema)` to create a new message.
+ */
+export const AnswerRatingSchema: GenMessage<AnswerRating> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 0);
 
 /**
  * ChatMessage is one message of a conversation.
@@ -39,7 +81,8 @@ export type ChatMessage = Message<"proviso.v1.ChatMessage"> & {
   content: string;
 
   /**
-   * What the model was given, and why; on assistant messages only.
+   * What the model was given, and why; on assistant and error messages. A message that would not fit into an answer
+   * comes with parts of it only.
    *
    * @generated from field: proviso.v1.RequestContext request_context = 3;
    */
@@ -72,6 +115,13 @@ export type ChatMessage = Message<"proviso.v1.ChatMessage"> & {
    * @generated from field: proviso.v1.TurnSummary turn = 7;
    */
   turn?: TurnSummary | undefined;
+
+  /**
+   * What a person said of the turn's answer, on the message that ended it; absent when nobody did, and in a final state.
+   *
+   * @generated from field: proviso.v1.AnswerRating rating = 8;
+   */
+  rating?: AnswerRating | undefined;
 };
 
 /**
@@ -79,7 +129,7 @@ export type ChatMessage = Message<"proviso.v1.ChatMessage"> & {
  * Use `create(ChatMessageSchema)` to create a new message.
  */
 export const ChatMessageSchema: GenMessage<ChatMessage> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 0);
+  messageDesc(file_proviso_v1_sessions, 1);
 
 /**
  * SessionContextItem is an item that a session includes in every request.
@@ -114,7 +164,7 @@ export type SessionContextItem = Message<"proviso.v1.SessionContextItem"> & {
  * Use `create(SessionContextItemSchema)` to create a new message.
  */
 export const SessionContextItemSchema: GenMessage<SessionContextItem> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 1);
+  messageDesc(file_proviso_v1_sessions, 2);
 
 /**
  * Session is a conversation of one user.
@@ -123,7 +173,7 @@ export const SessionContextItemSchema: GenMessage<SessionContextItem> = /*@__PUR
  */
 export type Session = Message<"proviso.v1.Session"> & {
   /**
-   * The caller's own string, unique within tenant and user.
+   * The caller's own string, unique within tenant and user. Limits: 1 to 128 characters.
    *
    * @generated from field: string session_id = 1;
    */
@@ -151,7 +201,7 @@ export type Session = Message<"proviso.v1.Session"> & {
   createTime?: Timestamp | undefined;
 
   /**
-   * When it was last used.
+   * When it was last used or changed.
    *
    * @generated from field: google.protobuf.Timestamp update_time = 5;
    */
@@ -177,6 +227,20 @@ export type Session = Message<"proviso.v1.Session"> & {
    * @generated from field: repeated proviso.v1.ContextItemRef approved_tools = 8;
    */
   approvedTools: ContextItemRef[];
+
+  /**
+   * Title, for people; empty until somebody gives it one. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string title = 9;
+   */
+  title: string;
+
+  /**
+   * Notes, for people; the agent does not read them. Limits: 0 to 20000 characters.
+   *
+   * @generated from field: string notes = 10;
+   */
+  notes: string;
 };
 
 /**
@@ -184,7 +248,7 @@ export type Session = Message<"proviso.v1.Session"> & {
  * Use `create(SessionSchema)` to create a new message.
  */
 export const SessionSchema: GenMessage<Session> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 2);
+  messageDesc(file_proviso_v1_sessions, 3);
 
 /**
  * CreateSessionRequest asks for a session.
@@ -205,6 +269,14 @@ export type CreateSessionRequest = Message<"proviso.v1.CreateSessionRequest"> & 
    * @generated from field: string user_id = 2;
    */
   userId: string;
+
+  /**
+   * An id that makes a retry safe: the same id with the same payload returns the same session, until it is deleted.
+   * Limits: 0 to 128 characters.
+   *
+   * @generated from field: string request_id = 3;
+   */
+  requestId: string;
 };
 
 /**
@@ -212,7 +284,7 @@ export type CreateSessionRequest = Message<"proviso.v1.CreateSessionRequest"> & 
  * Use `create(CreateSessionRequestSchema)` to create a new message.
  */
 export const CreateSessionRequestSchema: GenMessage<CreateSessionRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 3);
+  messageDesc(file_proviso_v1_sessions, 4);
 
 /**
  * CreateSessionResponse holds the new session.
@@ -233,7 +305,70 @@ export type CreateSessionResponse = Message<"proviso.v1.CreateSessionResponse"> 
  * Use `create(CreateSessionResponseSchema)` to create a new message.
  */
 export const CreateSessionResponseSchema: GenMessage<CreateSessionResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 4);
+  messageDesc(file_proviso_v1_sessions, 5);
+
+/**
+ * ContinueSessionRequest names the session to go on from, and the new one.
+ *
+ * @generated from message proviso.v1.ContinueSessionRequest
+ */
+export type ContinueSessionRequest = Message<"proviso.v1.ContinueSessionRequest"> & {
+  /**
+   * The session to go on from. Limits: 1 to 128 characters.
+   *
+   * @generated from field: string session_id = 1;
+   */
+  sessionId: string;
+
+  /**
+   * The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * The new session's id; made by the service when empty. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string new_session_id = 3;
+   */
+  newSessionId: string;
+
+  /**
+   * As in CreateSessionRequest, for the new session. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string request_id = 4;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message proviso.v1.ContinueSessionRequest.
+ * Use `create(ContinueSessionRequestSchema)` to create a new message.
+ */
+export const ContinueSessionRequestSchema: GenMessage<ContinueSessionRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 6);
+
+/**
+ * ContinueSessionResponse holds the new session.
+ *
+ * @generated from message proviso.v1.ContinueSessionResponse
+ */
+export type ContinueSessionResponse = Message<"proviso.v1.ContinueSessionResponse"> & {
+  /**
+   * The session. Its message_count says how many messages it has taken along.
+   *
+   * @generated from field: proviso.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.ContinueSessionResponse.
+ * Use `create(ContinueSessionResponseSchema)` to create a new message.
+ */
+export const ContinueSessionResponseSchema: GenMessage<ContinueSessionResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 7);
 
 /**
  * GetSessionRequest names a session.
@@ -261,7 +396,7 @@ export type GetSessionRequest = Message<"proviso.v1.GetSessionRequest"> & {
  * Use `create(GetSessionRequestSchema)` to create a new message.
  */
 export const GetSessionRequestSchema: GenMessage<GetSessionRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 5);
+  messageDesc(file_proviso_v1_sessions, 8);
 
 /**
  * GetSessionResponse holds a session.
@@ -282,7 +417,7 @@ export type GetSessionResponse = Message<"proviso.v1.GetSessionResponse"> & {
  * Use `create(GetSessionResponseSchema)` to create a new message.
  */
 export const GetSessionResponseSchema: GenMessage<GetSessionResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 6);
+  messageDesc(file_proviso_v1_sessions, 9);
 
 /**
  * ListSessionsRequest asks for a page of sessions.
@@ -317,7 +452,7 @@ export type ListSessionsRequest = Message<"proviso.v1.ListSessionsRequest"> & {
  * Use `create(ListSessionsRequestSchema)` to create a new message.
  */
 export const ListSessionsRequestSchema: GenMessage<ListSessionsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 7);
+  messageDesc(file_proviso_v1_sessions, 10);
 
 /**
  * ListSessionsResponse is a page of sessions.
@@ -338,6 +473,13 @@ export type ListSessionsResponse = Message<"proviso.v1.ListSessionsResponse"> & 
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Number of sessions on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
 };
 
 /**
@@ -345,7 +487,63 @@ export type ListSessionsResponse = Message<"proviso.v1.ListSessionsResponse"> & 
  * Use `create(ListSessionsResponseSchema)` to create a new message.
  */
 export const ListSessionsResponseSchema: GenMessage<ListSessionsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 8);
+  messageDesc(file_proviso_v1_sessions, 11);
+
+/**
+ * UpdateSessionRequest says what to change of a session.
+ *
+ * @generated from message proviso.v1.UpdateSessionRequest
+ */
+export type UpdateSessionRequest = Message<"proviso.v1.UpdateSessionRequest"> & {
+  /**
+   * The session_id says which session; title and notes are the new values. All other fields are ignored.
+   *
+   * @generated from field: proviso.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+
+  /**
+   * The fields to change: `title`, `notes`; no `*`. When it is empty, those that are not empty in `session` are changed.
+   *
+   * @generated from field: google.protobuf.FieldMask update_mask = 2;
+   */
+  updateMask?: FieldMask | undefined;
+
+  /**
+   * The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message proviso.v1.UpdateSessionRequest.
+ * Use `create(UpdateSessionRequestSchema)` to create a new message.
+ */
+export const UpdateSessionRequestSchema: GenMessage<UpdateSessionRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 12);
+
+/**
+ * UpdateSessionResponse holds the session as it is now.
+ *
+ * @generated from message proviso.v1.UpdateSessionResponse
+ */
+export type UpdateSessionResponse = Message<"proviso.v1.UpdateSessionResponse"> & {
+  /**
+   * The session.
+   *
+   * @generated from field: proviso.v1.Session session = 1;
+   */
+  session?: Session | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.UpdateSessionResponse.
+ * Use `create(UpdateSessionResponseSchema)` to create a new message.
+ */
+export const UpdateSessionResponseSchema: GenMessage<UpdateSessionResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 13);
 
 /**
  * DeleteSessionRequest names a session.
@@ -373,7 +571,7 @@ export type DeleteSessionRequest = Message<"proviso.v1.DeleteSessionRequest"> & 
  * Use `create(DeleteSessionRequestSchema)` to create a new message.
  */
 export const DeleteSessionRequestSchema: GenMessage<DeleteSessionRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 9);
+  messageDesc(file_proviso_v1_sessions, 14);
 
 /**
  * DeleteSessionResponse is empty.
@@ -388,7 +586,7 @@ export type DeleteSessionResponse = Message<"proviso.v1.DeleteSessionResponse"> 
  * Use `create(DeleteSessionResponseSchema)` to create a new message.
  */
 export const DeleteSessionResponseSchema: GenMessage<DeleteSessionResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 10);
+  messageDesc(file_proviso_v1_sessions, 15);
 
 /**
  * AddContextItemRequest names a session and an item.
@@ -423,7 +621,7 @@ export type AddContextItemRequest = Message<"proviso.v1.AddContextItemRequest"> 
  * Use `create(AddContextItemRequestSchema)` to create a new message.
  */
 export const AddContextItemRequestSchema: GenMessage<AddContextItemRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 11);
+  messageDesc(file_proviso_v1_sessions, 16);
 
 /**
  * AddContextItemResponse holds the session as it is now.
@@ -444,7 +642,7 @@ export type AddContextItemResponse = Message<"proviso.v1.AddContextItemResponse"
  * Use `create(AddContextItemResponseSchema)` to create a new message.
  */
 export const AddContextItemResponseSchema: GenMessage<AddContextItemResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 12);
+  messageDesc(file_proviso_v1_sessions, 17);
 
 /**
  * RemoveContextItemRequest names a session and an item.
@@ -479,7 +677,7 @@ export type RemoveContextItemRequest = Message<"proviso.v1.RemoveContextItemRequ
  * Use `create(RemoveContextItemRequestSchema)` to create a new message.
  */
 export const RemoveContextItemRequestSchema: GenMessage<RemoveContextItemRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 13);
+  messageDesc(file_proviso_v1_sessions, 18);
 
 /**
  * RemoveContextItemResponse holds the session as it is now.
@@ -500,7 +698,7 @@ export type RemoveContextItemResponse = Message<"proviso.v1.RemoveContextItemRes
  * Use `create(RemoveContextItemResponseSchema)` to create a new message.
  */
 export const RemoveContextItemResponseSchema: GenMessage<RemoveContextItemResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 14);
+  messageDesc(file_proviso_v1_sessions, 19);
 
 /**
  * ListMessagesRequest asks for a page of messages.
@@ -542,7 +740,7 @@ export type ListMessagesRequest = Message<"proviso.v1.ListMessagesRequest"> & {
  * Use `create(ListMessagesRequestSchema)` to create a new message.
  */
 export const ListMessagesRequestSchema: GenMessage<ListMessagesRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 15);
+  messageDesc(file_proviso_v1_sessions, 20);
 
 /**
  * ListMessagesResponse is a page of messages.
@@ -563,6 +761,13 @@ export type ListMessagesResponse = Message<"proviso.v1.ListMessagesResponse"> & 
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Number of messages on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
 };
 
 /**
@@ -570,7 +775,7 @@ export type ListMessagesResponse = Message<"proviso.v1.ListMessagesResponse"> & 
  * Use `create(ListMessagesResponseSchema)` to create a new message.
  */
 export const ListMessagesResponseSchema: GenMessage<ListMessagesResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 16);
+  messageDesc(file_proviso_v1_sessions, 21);
 
 /**
  * PreviewRequestContextRequest describes a message that is not sent.
@@ -633,7 +838,7 @@ export type PreviewRequestContextRequest = Message<"proviso.v1.PreviewRequestCon
  * Use `create(PreviewRequestContextRequestSchema)` to create a new message.
  */
 export const PreviewRequestContextRequestSchema: GenMessage<PreviewRequestContextRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 17);
+  messageDesc(file_proviso_v1_sessions, 22);
 
 /**
  * PreviewRequestContextResponse holds the request context that the message would have.
@@ -654,7 +859,7 @@ export type PreviewRequestContextResponse = Message<"proviso.v1.PreviewRequestCo
  * Use `create(PreviewRequestContextResponseSchema)` to create a new message.
  */
 export const PreviewRequestContextResponseSchema: GenMessage<PreviewRequestContextResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 18);
+  messageDesc(file_proviso_v1_sessions, 23);
 
 /**
  * RebuildRequestRequest names an answer.
@@ -682,7 +887,7 @@ export type RebuildRequestRequest = Message<"proviso.v1.RebuildRequestRequest"> 
  * Use `create(RebuildRequestRequestSchema)` to create a new message.
  */
 export const RebuildRequestRequestSchema: GenMessage<RebuildRequestRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 19);
+  messageDesc(file_proviso_v1_sessions, 24);
 
 /**
  * ItemDifference is an item that has changed since a request was made.
@@ -724,7 +929,7 @@ export type ItemDifference = Message<"proviso.v1.ItemDifference"> & {
  * Use `create(ItemDifferenceSchema)` to create a new message.
  */
 export const ItemDifferenceSchema: GenMessage<ItemDifference> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 20);
+  messageDesc(file_proviso_v1_sessions, 25);
 
 /**
  * RebuildRequestResponse is the payload of a turn's first model call.
@@ -789,7 +994,7 @@ export type RebuildRequestResponse = Message<"proviso.v1.RebuildRequestResponse"
  * Use `create(RebuildRequestResponseSchema)` to create a new message.
  */
 export const RebuildRequestResponseSchema: GenMessage<RebuildRequestResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 21);
+  messageDesc(file_proviso_v1_sessions, 26);
 
 /**
  * SuggestRemovalsRequest names a session.
@@ -817,7 +1022,7 @@ export type SuggestRemovalsRequest = Message<"proviso.v1.SuggestRemovalsRequest"
  * Use `create(SuggestRemovalsRequestSchema)` to create a new message.
  */
 export const SuggestRemovalsRequestSchema: GenMessage<SuggestRemovalsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 22);
+  messageDesc(file_proviso_v1_sessions, 27);
 
 /**
  * RemovalSuggestion is an item that a session could do without.
@@ -845,7 +1050,7 @@ export type RemovalSuggestion = Message<"proviso.v1.RemovalSuggestion"> & {
  * Use `create(RemovalSuggestionSchema)` to create a new message.
  */
 export const RemovalSuggestionSchema: GenMessage<RemovalSuggestion> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 23);
+  messageDesc(file_proviso_v1_sessions, 28);
 
 /**
  * SuggestRemovalsResponse holds the suggestions.
@@ -873,7 +1078,180 @@ export type SuggestRemovalsResponse = Message<"proviso.v1.SuggestRemovalsRespons
  * Use `create(SuggestRemovalsResponseSchema)` to create a new message.
  */
 export const SuggestRemovalsResponseSchema: GenMessage<SuggestRemovalsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_sessions, 24);
+  messageDesc(file_proviso_v1_sessions, 29);
+
+/**
+ * RateAnswerRequest says how good an answer was.
+ *
+ * @generated from message proviso.v1.RateAnswerRequest
+ */
+export type RateAnswerRequest = Message<"proviso.v1.RateAnswerRequest"> & {
+  /**
+   * The turn. Limits: 1 to 64 characters.
+   *
+   * @generated from field: string turn_id = 1;
+   */
+  turnId: string;
+
+  /**
+   * The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * Whether it was good; when it is not set, an earlier rating is taken back.
+   *
+   * @generated from field: proviso.v1.Rating rating = 3;
+   */
+  rating: Rating;
+
+  /**
+   * What was wrong with it; may be left out.
+   *
+   * @generated from field: proviso.v1.RatingReason reason = 4;
+   */
+  reason: RatingReason;
+
+  /**
+   * The person's own words; may be left out. Limits: 0 to 2000 characters.
+   *
+   * @generated from field: string text = 5;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message proviso.v1.RateAnswerRequest.
+ * Use `create(RateAnswerRequestSchema)` to create a new message.
+ */
+export const RateAnswerRequestSchema: GenMessage<RateAnswerRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 30);
+
+/**
+ * RateAnswerResponse holds the rating as it is now.
+ *
+ * @generated from message proviso.v1.RateAnswerResponse
+ */
+export type RateAnswerResponse = Message<"proviso.v1.RateAnswerResponse"> & {
+  /**
+   * The rating; absent when it was taken back.
+   *
+   * @generated from field: proviso.v1.AnswerRating rating = 1;
+   */
+  rating?: AnswerRating | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.RateAnswerResponse.
+ * Use `create(RateAnswerResponseSchema)` to create a new message.
+ */
+export const RateAnswerResponseSchema: GenMessage<RateAnswerResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_sessions, 31);
+
+/**
+ * Rating says whether an answer was good.
+ *
+ * @generated from enum proviso.v1.Rating
+ */
+export enum Rating {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: RATING_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It was good.
+   *
+   * @generated from enum value: RATING_UP = 1;
+   */
+  UP = 1,
+
+  /**
+   * It was not good.
+   *
+   * @generated from enum value: RATING_DOWN = 2;
+   */
+  DOWN = 2,
+}
+
+/**
+ * Describes the enum proviso.v1.Rating.
+ */
+export const RatingSchema: GenEnum<Rating> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_sessions, 0);
+
+/**
+ * RatingReason says what was wrong with an answer.
+ *
+ * @generated from enum proviso.v1.RatingReason
+ */
+export enum RatingReason {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: RATING_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * What it says is wrong.
+   *
+   * @generated from enum value: RATING_REASON_INCORRECT = 1;
+   */
+  INCORRECT = 1,
+
+  /**
+   * Something is missing.
+   *
+   * @generated from enum value: RATING_REASON_INCOMPLETE = 2;
+   */
+  INCOMPLETE = 2,
+
+  /**
+   * What it cites does not say this, or is not the right source.
+   *
+   * @generated from enum value: RATING_REASON_WRONG_SOURCE = 3;
+   */
+  WRONG_SOURCE = 3,
+
+  /**
+   * It is hard to understand.
+   *
+   * @generated from enum value: RATING_REASON_UNCLEAR = 4;
+   */
+  UNCLEAR = 4,
+
+  /**
+   * It answers another question.
+   *
+   * @generated from enum value: RATING_REASON_OFF_TOPIC = 5;
+   */
+  OFF_TOPIC = 5,
+
+  /**
+   * It took too long.
+   *
+   * @generated from enum value: RATING_REASON_TOO_SLOW = 6;
+   */
+  TOO_SLOW = 6,
+
+  /**
+   * Something else; the text may say what.
+   *
+   * @generated from enum value: RATING_REASON_OTHER = 7;
+   */
+  OTHER = 7,
+}
+
+/**
+ * Describes the enum proviso.v1.RatingReason.
+ */
+export const RatingReasonSchema: GenEnum<RatingReason> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_sessions, 1);
 
 /**
  * MessageRole says who wrote a message. Error and approval messages never reach the model.
@@ -917,7 +1295,7 @@ export enum MessageRole {
   APPROVAL = 4,
 
   /**
-   * The agent; the only role with a request context.
+   * The agent.
    *
    * @generated from enum value: MESSAGE_ROLE_ASSISTANT = 5;
    */
@@ -928,7 +1306,7 @@ export enum MessageRole {
  * Describes the enum proviso.v1.MessageRole.
  */
 export const MessageRoleSchema: GenEnum<MessageRole> = /*@__PURE__*/
-  enumDesc(file_proviso_v1_sessions, 0);
+  enumDesc(file_proviso_v1_sessions, 2);
 
 /**
  * ItemChange says how an item has changed since a request.
@@ -969,7 +1347,7 @@ export enum ItemChange {
  * Describes the enum proviso.v1.ItemChange.
  */
 export const ItemChangeSchema: GenEnum<ItemChange> = /*@__PURE__*/
-  enumDesc(file_proviso_v1_sessions, 1);
+  enumDesc(file_proviso_v1_sessions, 3);
 
 /**
  * SessionService keeps conversations: their context items and their messages.
@@ -979,7 +1357,8 @@ export const ItemChangeSchema: GenEnum<ItemChange> = /*@__PURE__*/
 export const SessionService: GenService<{
   /**
    * CreateSession makes a session and adds the catalog's `always` items to it.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+   * ALREADY_EXISTS/REQUEST_ID_REUSED.
    *
    * @generated from rpc proviso.v1.SessionService.CreateSession
    */
@@ -987,6 +1366,21 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof CreateSessionRequestSchema;
     output: typeof CreateSessionResponseSchema;
+  },
+  /**
+   * ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+   * It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+   * context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+   * keep their turn_id, their turn and their rating, and get message_ids of their own.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+   * ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
+   *
+   * @generated from rpc proviso.v1.SessionService.ContinueSession
+   */
+  continueSession: {
+    methodKind: "unary";
+    input: typeof ContinueSessionRequestSchema;
+    output: typeof ContinueSessionResponseSchema;
   },
   /**
    * GetSession returns a session.
@@ -1000,7 +1394,8 @@ export const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * ListSessions lists the caller's sessions, newest first.
+   * ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+   * one.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    *
    * @generated from rpc proviso.v1.SessionService.ListSessions
@@ -1011,7 +1406,20 @@ export const SessionService: GenService<{
     output: typeof ListSessionsResponseSchema;
   },
   /**
-   * DeleteSession deletes a session and its messages.
+   * UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+   * NOT_FOUND/SESSION_NOT_FOUND.
+   *
+   * @generated from rpc proviso.v1.SessionService.UpdateSession
+   */
+  updateSession: {
+    methodKind: "unary";
+    input: typeof UpdateSessionRequestSchema;
+    output: typeof UpdateSessionResponseSchema;
+  },
+  /**
+   * DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+   * SESSION_NOT_FOUND, which a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
    *
    * @generated from rpc proviso.v1.SessionService.DeleteSession
@@ -1093,6 +1501,19 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof SuggestRemovalsRequestSchema;
     output: typeof SuggestRemovalsResponseSchema;
+  },
+  /**
+   * RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+   * back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+   * MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+   *
+   * @generated from rpc proviso.v1.SessionService.RateAnswer
+   */
+  rateAnswer: {
+    methodKind: "unary";
+    input: typeof RateAnswerRequestSchema;
+    output: typeof RateAnswerResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_proviso_v1_sessions, 0);

@@ -6,13 +6,17 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FailureCause } from "./errors_pb.js";
+import { file_proviso_v1_errors } from "./errors_pb.js";
+import type { DocumentStatus } from "./matters_pb.js";
+import { file_proviso_v1_matters } from "./matters_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file proviso/v1/tools.proto.
  */
 export const file_proviso_v1_tools: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItUBChFFeGVjdXRlSXFsUmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSDQoFcXVlcnkYAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEg0KBW1vZGVsGAQgASgJEhYKCW1pbl9zY29yZRgFIAEoAUgAiAEBEi0KCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb24SEwoLbWF4X21hdGNoZXMYByABKAUSDwoHZXhwbGFpbhgIIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASLLAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEjcKEHN0YXRlbWVudF9zY29yZXMYBiADKAsyHS5wcm92aXNvLnYxLklxbFN0YXRlbWVudFNjb3JlEhMKC25vZGVfc2NvcmVzGAcgAygBIvUBChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUSEwoLbm9kZV9zY29yZXMYCSADKAEi1gEKEkV4ZWN1dGVJcWxSZXNwb25zZRINCgVxdWVyeRgBIAEoCRI3ChBkb2N1bWVudF9yZXN1bHRzGAIgAygLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdBIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAESDQoFbW9kZWwYBSABKAkSEAoId2FybmluZ3MYBiADKAkSFgoOZG9jdW1lbnRfY291bnQYByABKAUSEQoJdHJ1bmNhdGVkGAggASgIIkAKEFN0cmVhbUlxbFJlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0IskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiGQoXTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QiUgoLSXFsVGVtcGxhdGUSDAoEbmFtZRgBIAEoCRIRCglhcmd1bWVudHMYAiADKAkSEQoJc3RhdGVtZW50GAMgASgJEg8KB21lYW5pbmcYBCABKAkiRgoYTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlEioKCXRlbXBsYXRlcxgBIAMoCzIXLnByb3Zpc28udjEuSXFsVGVtcGxhdGUiMwoPUGFyc2VJcWxSZXF1ZXN0Eg0KBXF1ZXJ5GAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCSJwCghJcWxFcnJvchINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSDwoHbWVzc2FnZRgDIAEoCRITCgtzdWdnZXN0aW9ucxgEIAMoCRIiCgVlZGl0cxgFIAMoCzITLnByb3Zpc28udjEuSXFsRWRpdCJWCgdJcWxFZGl0EhIKCnN1Z2dlc3Rpb24YASABKAUSDQoFbGFiZWwYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFEgwKBHRleHQYBSABKAkikQEKEFBhcnNlSXFsUmVzcG9uc2USEQoJdHJlZV9qc29uGAEgASgJEhEKCWNhbm9uaWNhbBgCIAEoCRISCgpzdGF0ZW1lbnRzGAMgAygJEh0KFWVzdGltYXRlZF9tb2RlbF9jYWxscxgEIAEoBRIkCgZlcnJvcnMYBSADKAsyFC5wcm92aXNvLnYxLklxbEVycm9yIoMBCg5TZWFyY2hDaXRhdGlvbhIMCgRwYWdlGAEgASgFEhQKDHNlY3Rpb25fcGF0aBgCIAMoCRIPCgdoZWFkaW5nGAMgASgJEg0KBWxhYmVsGAQgASgJEhEKCXBlcm1hbGluaxgFIAEoCRINCgVzdGFydBgGIAEoBRILCgNlbmQYByABKAUizQEKDVNlYXJjaFJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEg0KBXF1ZXJ5GAIgASgJEhMKC21heF9yZXN1bHRzGAMgASgFEhYKCXRocmVzaG9sZBgEIAEoAUgAiAEBEhwKD3NlbWFudGljX3dlaWdodBgFIAEoAUgBiAEBEhcKD2luY2x1ZGVfY29udGV4dBgGIAEoCBIUCgxkb2N1bWVudF9pZHMYByADKAlCDAoKX3RocmVzaG9sZEISChBfc2VtYW50aWNfd2VpZ2h0IsoCCgxTZWFyY2hSZXN1bHQSEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIY2h1bmtfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSEgoKY2h1bmtfdGV4dBgEIAEoCRISCgpzaW1pbGFyaXR5GAUgASgBEhkKDHJlcmFua19zY29yZRgGIAEoAUgAiAEBEiwKCGNpdGF0aW9uGAcgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbhIWCg5jb250ZXh0X2JlZm9yZRgIIAEoCRIVCg1jb250ZXh0X2FmdGVyGAkgASgJEg0KBXNjb3JlGAogASgBEhUKDWxleGljYWxfbWF0Y2gYCyABKAgSKgoHc25pcHBldBgMIAEoCzIZLnByb3Zpc28udjEuU2VhcmNoU25pcHBldEIPCg1fcmVyYW5rX3Njb3JlIl4KDVNlYXJjaFNuaXBwZXQSDAoEdGV4dBgBIAEoCRINCgVzdGFydBgCIAEoBRIwCgpoaWdobGlnaHRzGAMgAygLMhwucHJvdmlzby52MS5TbmlwcGV0SGlnaGxpZ2h0Ii4KEFNuaXBwZXRIaWdobGlnaHQSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFIogCCg5TZWFyY2hSZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucHJvdmlzby52MS5TZWFyY2hSZXN1bHQSEwoLdG90YWxfZm91bmQYAiABKAUSDQoFcXVlcnkYAyABKAkSEQoJbWF0dGVyX2lkGAQgASgJEhAKCHJlcmFua2VkGAUgASgIEhsKE2RvY3VtZW50c19hdmFpbGFibGUYBiADKAkSHAoUZG9jdW1lbnRzX3Byb2Nlc3NpbmcYByADKAkSEQoJdHJ1bmNhdGVkGAggASgIEjQKEmRvY3VtZW50c19tYXRjaGluZxgJIAMoCzIYLnByb3Zpc28udjEuRG9jdW1lbnRIaXRzIkcKDERvY3VtZW50SGl0cxITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRIQCghwYXNzYWdlcxgDIAEoBSJFCg1Eb2N1bWVudEVycm9yEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEg0KBWVycm9yGAMgASgJIq8BCg5FeHRyYWN0UmVxdWVzdBIRCgltYXR0ZXJfaWQYASABKAkSEAoIcXVlc3Rpb24YAiABKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEhsKDm1pbl9jb25maWRlbmNlGAQgASgBSACIAQESHQoQbWF4X2FsdGVybmF0aXZlcxgFIAEoBUgBiAEBQhEKD19taW5fY29uZmlkZW5jZUITChFfbWF4X2FsdGVybmF0aXZlcyLRAQoPRXh0cmFjdENpdGF0aW9uEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGNodW5rX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhQKDHRleHRfZXhjZXJwdBgEIAEoCRIXCg9yZWxldmFuY2Vfc2NvcmUYBSABKAESFAoMYW5zd2VyX3N0YXJ0GAYgASgFEhIKCmFuc3dlcl9lbmQYByABKAUSLAoIY2l0YXRpb24YCCABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uImcKEkV4dHJhY3RBbHRlcm5hdGl2ZRIOCgZhbnN3ZXIYASABKAkSEgoKY29uZmlkZW5jZRgCIAEoARItCghjaXRhdGlvbhgDIAEoCzIbLnByb3Zpc28udjEuRXh0cmFjdENpdGF0aW9uIpICCg9FeHRyYWN0UmVzcG9uc2USDgoGYW5zd2VyGAEgASgJEhIKCmNvbmZpZGVuY2UYAiABKAESLgoJY2l0YXRpb25zGAMgAygLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24SEAoIcXVlc3Rpb24YBCABKAkSDQoFZm91bmQYBSABKAgSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4ucHJvdmlzby52MS5FeHRyYWN0QWx0ZXJuYXRpdmUSDQoFbW9kZWwYByABKAkSMgoPZG9jdW1lbnRfZXJyb3JzGAggAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEhEKCXRydW5jYXRlZBgJIAEoCCKVAQoPQ2xhc3NpZnlSZXF1ZXN0EhEKCW1hdHRlcl9pZBgBIAEoCRIUCgxjbGF1c2VfdHlwZXMYAiADKAkSFAoMZG9jdW1lbnRfaWRzGAMgAygJEhsKDm1pbl9jb25maWRlbmNlGAQgASgBSACIAQESEwoLbWF4X2NsYXVzZXMYBSABKAVCEQoPX21pbl9jb25maWRlbmNlItQBChBDbGFzc2lmaWVkQ2xhdXNlEhMKC2NsYXVzZV90eXBlGAEgASgJEhIKCmNvbmZpZGVuY2UYAiABKAESFAoMdGV4dF9leGNlcnB0GAMgASgJEhMKC2RvY3VtZW50X2lkGAQgASgJEhAKCGZpbGVuYW1lGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBRIQCghjaHVua19pZBgIIAEoCRIsCghjaXRhdGlvbhgJIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24i+AEKEENsYXNzaWZ5UmVzcG9uc2USLQoHY2xhdXNlcxgBIAMoCzIcLnByb3Zpc28udjEuQ2xhc3NpZmllZENsYXVzZRITCgt0b3RhbF9mb3VuZBgCIAEoBRIdChVjbGF1c2VfdHlwZXNfc2VhcmNoZWQYAyADKAkSEQoJdHJ1bmNhdGVkGAQgASgIEjIKD2RvY3VtZW50X2Vycm9ycxgFIAMoCzIZLnByb3Zpc28udjEuRG9jdW1lbnRFcnJvchINCgVtb2RlbBgGIAEoCRIrCgZjb3VudHMYByADKAsyGy5wcm92aXNvLnYxLkNsYXVzZVR5cGVDb3VudCJKCg9DbGF1c2VUeXBlQ291bnQSEwoLY2xhdXNlX3R5cGUYASABKAkSDwoHY2xhdXNlcxgCIAEoBRIRCglkb2N1bWVudHMYAyABKAUiLwoaTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJIqkBCg5NYXR0ZXJEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRIRCglmaWxlX3R5cGUYAyABKAkSEQoJZmlsZV9zaXplGAQgASgFEhkKEXByb2Nlc3Npbmdfc3RhdHVzGAUgASgJEi8KC3VwbG9hZGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJVCg9Eb2N1bWVudFN1bW1hcnkSGAoQcmVhZHlfZm9yX3NlYXJjaBgBIAEoBRIYChBzdGlsbF9wcm9jZXNzaW5nGAIgASgFEg4KBmZhaWxlZBgDIAEoBSK1AQobTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlEi0KCWRvY3VtZW50cxgBIAMoCzIaLnByb3Zpc28udjEuTWF0dGVyRG9jdW1lbnQSEwoLdG90YWxfY291bnQYAiABKAUSEQoJbWF0dGVyX2lkGAMgASgJEiwKB3N1bW1hcnkYBCABKAsyGy5wcm92aXNvLnYxLkRvY3VtZW50U3VtbWFyeRIRCgl0cnVuY2F0ZWQYBSABKAgilAEKFkdldERvY3VtZW50VGV4dFJlcXVlc3QSEQoJbWF0dGVyX2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCm1heF9sZW5ndGgYBCABKAUSDQoFc3RhcnQYBSABKAUSDAoEcGFnZRgGIAEoBRIPCgdoZWFkaW5nGAcgASgJItQBChdHZXREb2N1bWVudFRleHRSZXNwb25zZRIMCgR0ZXh0GAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhMKC2RvY3VtZW50X2lkGAMgASgJEhEKCWZpbGVfdHlwZRgEIAEoCRIXCg9jaGFyYWN0ZXJfY291bnQYBSABKAUSEQoJdHJ1bmNhdGVkGAYgASgIEg0KBXN0YXJ0GAcgASgFEgwKBHBhZ2UYCCABKAUSFAoMc2VjdGlvbl9wYXRoGAkgAygJEhIKCm5leHRfc3RhcnQYCiABKAUiQgocUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBINCgVxdWVyeRgBIAEoCRITCgttYXhfcmVzdWx0cxgCIAEoBSJaCh1SZXRyaWV2ZURvY3VtZW50YXRpb25SZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucHJvdmlzby52MS5TZWFyY2hSZXN1bHQSDgoGb3V0cHV0GAIgASgJKmcKDUlxbENvbXBhcmlzb24SHgoaSVFMX0NPTVBBUklTT05fVU5TUEVDSUZJRUQQABIbChdJUUxfQ09NUEFSSVNPTl9DT05UUkFDVBABEhkKFUlRTF9DT01QQVJJU09OX1ZFTkRPUhACMsoGCgtUb29sU2VydmljZRJLCgpFeGVjdXRlSXFsEh0ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVxdWVzdBoeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlEkoKCVN0cmVhbUlxbBIcLnByb3Zpc28udjEuU3RyZWFtSXFsUmVxdWVzdBodLnByb3Zpc28udjEuU3RyZWFtSXFsUmVzcG9uc2UwARJFCghQYXJzZUlxbBIbLnByb3Zpc28udjEuUGFyc2VJcWxSZXF1ZXN0GhwucHJvdmlzby52MS5QYXJzZUlxbFJlc3BvbnNlEl0KEExpc3RJcWxUZW1wbGF0ZXMSIy5wcm92aXNvLnYxLkxpc3RJcWxUZW1wbGF0ZXNSZXF1ZXN0GiQucHJvdmlzby52MS5MaXN0SXFsVGVtcGxhdGVzUmVzcG9uc2USPwoGU2VhcmNoEhkucHJvdmlzby52MS5TZWFyY2hSZXF1ZXN0GhoucHJvdmlzby52MS5TZWFyY2hSZXNwb25zZRJCCgdFeHRyYWN0EhoucHJvdmlzby52MS5FeHRyYWN0UmVxdWVzdBobLnByb3Zpc28udjEuRXh0cmFjdFJlc3BvbnNlEkUKCENsYXNzaWZ5EhsucHJvdmlzby52MS5DbGFzc2lmeVJlcXVlc3QaHC5wcm92aXNvLnYxLkNsYXNzaWZ5UmVzcG9uc2USZgoTTGlzdE1hdHRlckRvY3VtZW50cxImLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QaJy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJEb2N1bWVudHNSZXNwb25zZRJaCg9HZXREb2N1bWVudFRleHQSIi5wcm92aXNvLnYxLkdldERvY3VtZW50VGV4dFJlcXVlc3QaIy5wcm92aXNvLnYxLkdldERvY3VtZW50VGV4dFJlc3BvbnNlEmwKFVJldHJpZXZlRG9jdW1lbnRhdGlvbhIoLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBopLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItYCChFFeGVjdXRlSXFsUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIYCgVxdWVyeRgCIAEoCUIJukgGcgQYoI0GEiYKDGRvY3VtZW50X2lkcxgDIAMoCUIQukgNkgEKEOgHIgVyA7ABARIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAESLwoJbWluX3Njb3JlGAUgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEjcKCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb25CCLpIBYIBAhABEh4KCXBhZ2Vfc2l6ZRgHIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgIIAEoCUIIukgFcgMYgAQSDwoHZXhwbGFpbhgJIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASL5AQoHSXFsTm9kZRIlCgR0eXBlGAEgASgOMhcucHJvdmlzby52MS5JcWxOb2RlVHlwZRINCgVzdGFydBgCIAEoBRILCgNlbmQYAyABKAUSEgoFc2NvcmUYBCABKAFIAIgBARIlCghvcGVyYW5kcxgFIAMoCzITLnByb3Zpc28udjEuSXFsTm9kZRIuCgtjb21wYXJhdG9ycxgGIAMoDjIZLnByb3Zpc28udjEuSXFsQ29tcGFyYXRvchIRCglzdGF0ZW1lbnQYByABKAkSEAoIdGVtcGxhdGUYCCABKAkSEQoJYXJndW1lbnRzGAkgAygJQggKBl9zY29yZSKnAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEigKC2V4cGxhbmF0aW9uGAYgASgLMhMucHJvdmlzby52MS5JcWxOb2RlItQCChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUSKAoLZXhwbGFuYXRpb24YCSABKAsyEy5wcm92aXNvLnYxLklxbE5vZGUSLwoNZmFpbHVyZV9jYXVzZRgKIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlEhcKD25leHRfcGFnZV90b2tlbhgLIAEoCSLvAQoSRXhlY3V0ZUlxbFJlc3BvbnNlEg0KBXF1ZXJ5GAEgASgJEjcKEGRvY3VtZW50X3Jlc3VsdHMYAiADKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0EhUKDXRvdGFsX21hdGNoZXMYAyABKAUSFQoNYXZlcmFnZV9zY29yZRgEIAEoARINCgVtb2RlbBgFIAEoCRIQCgh3YXJuaW5ncxgGIAMoCRIWCg5kb2N1bWVudF9jb3VudBgHIAEoBRIRCgl0cnVuY2F0ZWQYCCABKAgSFwoPbmV4dF9wYWdlX3Rva2VuGAkgASgJIkwKEFN0cmVhbUlxbFJlcXVlc3QSOAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0QgriQQECukgDyAEBIskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiVwoXTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABCJSCgtJcWxUZW1wbGF0ZRIMCgRuYW1lGAEgASgJEhEKCWFyZ3VtZW50cxgCIAMoCRIRCglzdGF0ZW1lbnQYAyABKAkSDwoHbWVhbmluZxgEIAEoCSJzChhMaXN0SXFsVGVtcGxhdGVzUmVzcG9uc2USKgoJdGVtcGxhdGVzGAEgAygLMhcucHJvdmlzby52MS5JcWxUZW1wbGF0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSJNCg9QYXJzZUlxbFJlcXVlc3QSGAoFcXVlcnkYASABKAlCCbpIBnIEGKCNBhIgCgltYXR0ZXJfaWQYAiABKAlCDbpICtgBAXIFGECwAQEicAoISXFsRXJyb3ISDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFEg8KB21lc3NhZ2UYAyABKAkSEwoLc3VnZ2VzdGlvbnMYBCADKAkSIgoFZWRpdHMYBSADKAsyEy5wcm92aXNvLnYxLklxbEVkaXQiRAoJSXFsRmF1bHRzEiQKBmVycm9ycxgBIAMoCzIULnByb3Zpc28udjEuSXFsRXJyb3ISEQoJdHJ1bmNhdGVkGAIgASgIIlYKB0lxbEVkaXQSEgoKc3VnZ2VzdGlvbhgBIAEoBRINCgVsYWJlbBgCIAEoCRINCgVzdGFydBgDIAEoBRILCgNlbmQYBCABKAUSDAoEdGV4dBgFIAEoCSKhAQoQUGFyc2VJcWxSZXNwb25zZRIhCgR0cmVlGAEgASgLMhMucHJvdmlzby52MS5JcWxOb2RlEhEKCWNhbm9uaWNhbBgCIAEoCRISCgpzdGF0ZW1lbnRzGAMgAygJEh0KFWVzdGltYXRlZF9tb2RlbF9jYWxscxgEIAEoBRIkCgZlcnJvcnMYBSADKAsyFC5wcm92aXNvLnYxLklxbEVycm9yIoMBCg5TZWFyY2hDaXRhdGlvbhIMCgRwYWdlGAEgASgFEhQKDHNlY3Rpb25fcGF0aBgCIAMoCRIPCgdoZWFkaW5nGAMgASgJEg0KBWxhYmVsGAQgASgJEhEKCXBlcm1hbGluaxgFIAEoCRINCgVzdGFydBgGIAEoBRILCgNlbmQYByABKAUi2AIKDVNlYXJjaFJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQESHQoFcXVlcnkYAiABKAlCDuJBAQK6SAdyBRABGNAPEh4KCXBhZ2Vfc2l6ZRgDIAEoBUILukgIGgYYwIQ9KAASLwoJbWluX3Njb3JlGAQgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEjUKD3NlbWFudGljX3dlaWdodBgFIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAYgBARIXCg9pbmNsdWRlX2NvbnRleHQYBiABKAgSJgoMZG9jdW1lbnRfaWRzGAcgAygJQhC6SA2SAQoQ6AciBXIDsAEBEhwKCnBhZ2VfdG9rZW4YCCABKAlCCLpIBXIDGIAEQgwKCl9taW5fc2NvcmVCEgoQX3NlbWFudGljX3dlaWdodCLOAgoMU2VhcmNoUmVzdWx0EhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGNodW5rX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCmNodW5rX3RleHQYBCABKAkSFgoOc2VtYW50aWNfc2NvcmUYBSABKAESGQoMcmVyYW5rX3Njb3JlGAYgASgBSACIAQESLAoIY2l0YXRpb24YByABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEhYKDmNvbnRleHRfYmVmb3JlGAggASgJEhUKDWNvbnRleHRfYWZ0ZXIYCSABKAkSDQoFc2NvcmUYCiABKAESFQoNbGV4aWNhbF9tYXRjaBgLIAEoCBIqCgdzbmlwcGV0GAwgASgLMhkucHJvdmlzby52MS5TZWFyY2hTbmlwcGV0Qg8KDV9yZXJhbmtfc2NvcmUiXgoNU2VhcmNoU25pcHBldBIMCgR0ZXh0GAEgASgJEg0KBXN0YXJ0GAIgASgFEjAKCmhpZ2hsaWdodHMYAyADKAsyHC5wcm92aXNvLnYxLlNuaXBwZXRIaWdobGlnaHQiLgoQU25pcHBldEhpZ2hsaWdodBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUi4AMKDlNlYXJjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBISCgp0b3RhbF9zaXplGAIgASgFEg0KBXF1ZXJ5GAMgASgJEhEKCW1hdHRlcl9pZBgEIAEoCRIQCghyZXJhbmtlZBgFIAEoCBIbChNkb2N1bWVudHNfYXZhaWxhYmxlGAYgAygJEhwKFGRvY3VtZW50c19wcm9jZXNzaW5nGAcgAygJEhEKCXRydW5jYXRlZBgIIAEoCBI0ChJkb2N1bWVudHNfbWF0Y2hpbmcYCSADKAsyGC5wcm92aXNvLnYxLkRvY3VtZW50SGl0cxIyCg9kb2N1bWVudF9lcnJvcnMYCiADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISHgoWZG9jdW1lbnRzX25vdF9zZWFyY2hlZBgLIAEoBRIXCg9uZXh0X3BhZ2VfdG9rZW4YDCABKAkSGAoQdG90YWxfc2l6ZV9leGFjdBgNIAEoCBIzCgxlbXB0eV9yZWFzb24YDiABKA4yHS5wcm92aXNvLnYxLlNlYXJjaEVtcHR5UmVhc29uEhsKE2Jlc3Rfc2VtYW50aWNfc2NvcmUYDyABKAEiRwoMRG9jdW1lbnRIaXRzEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhAKCHBhc3NhZ2VzGAMgASgFInYKDURvY3VtZW50RXJyb3ISEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSDQoFZXJyb3IYAyABKAkSLwoNZmFpbHVyZV9jYXVzZRgEIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlIuEBCg5FeHRyYWN0UmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIgCghxdWVzdGlvbhgCIAEoCUIO4kEBArpIB3IFEAEY0A8SJgoMZG9jdW1lbnRfaWRzGAMgAygJQhC6SA2SAQoQ6AciBXIDsAEBEi8KCW1pbl9zY29yZRgEIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAIgBARIlChBtYXhfYWx0ZXJuYXRpdmVzGAUgASgFQgu6SAgaBhjAhD0oAEIMCgpfbWluX3Njb3JlIs8BCg9FeHRyYWN0Q2l0YXRpb24SEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIY2h1bmtfaWQYAiABKAkSEAoIZmlsZW5hbWUYAyABKAkSFAoMdGV4dF9leGNlcnB0GAQgASgJEhUKDXBhc3NhZ2Vfc2NvcmUYBSABKAESFAoMYW5zd2VyX3N0YXJ0GAYgASgFEhIKCmFuc3dlcl9lbmQYByABKAUSLAoIY2l0YXRpb24YCCABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uImIKEkV4dHJhY3RBbHRlcm5hdGl2ZRIOCgZhbnN3ZXIYASABKAkSDQoFc2NvcmUYAiABKAESLQoIY2l0YXRpb24YAyABKAsyGy5wcm92aXNvLnYxLkV4dHJhY3RDaXRhdGlvbiKNAgoPRXh0cmFjdFJlc3BvbnNlEg4KBmFuc3dlchgBIAEoCRINCgVzY29yZRgCIAEoARIuCgljaXRhdGlvbnMYAyADKAsyGy5wcm92aXNvLnYxLkV4dHJhY3RDaXRhdGlvbhIQCghxdWVzdGlvbhgEIAEoCRINCgVmb3VuZBgFIAEoCBI0CgxhbHRlcm5hdGl2ZXMYBiADKAsyHi5wcm92aXNvLnYxLkV4dHJhY3RBbHRlcm5hdGl2ZRINCgVtb2RlbBgHIAEoCRIyCg9kb2N1bWVudF9lcnJvcnMYCCADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISEQoJdHJ1bmNhdGVkGAkgASgIIv0BCg9DbGFzc2lmeVJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQESJAoMY2xhdXNlX3R5cGVzGAIgAygJQg66SAuSAQgQMiIEcgIQARImCgxkb2N1bWVudF9pZHMYAyADKAlCELpIDZIBChDoByIFcgOwAQESLwoJbWluX3Njb3JlGAQgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEh4KCXBhZ2Vfc2l6ZRgFIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgGIAEoCUIIukgFcgMYgARCDAoKX21pbl9zY29yZSLPAQoQQ2xhc3NpZmllZENsYXVzZRITCgtjbGF1c2VfdHlwZRgBIAEoCRINCgVzY29yZRgCIAEoARIUCgx0ZXh0X2V4Y2VycHQYAyABKAkSEwoLZG9jdW1lbnRfaWQYBCABKAkSEAoIZmlsZW5hbWUYBSABKAkSDQoFc3RhcnQYBiABKAUSCwoDZW5kGAcgASgFEhAKCGNodW5rX2lkGAggASgJEiwKCGNpdGF0aW9uGAkgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbiKQAgoQQ2xhc3NpZnlSZXNwb25zZRItCgdjbGF1c2VzGAEgAygLMhwucHJvdmlzby52MS5DbGFzc2lmaWVkQ2xhdXNlEhIKCnRvdGFsX3NpemUYAiABKAUSHQoVY2xhdXNlX3R5cGVzX3NlYXJjaGVkGAMgAygJEhEKCXRydW5jYXRlZBgEIAEoCBIyCg9kb2N1bWVudF9lcnJvcnMYBSADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISDQoFbW9kZWwYBiABKAkSKwoGY291bnRzGAcgAygLMhsucHJvdmlzby52MS5DbGF1c2VUeXBlQ291bnQSFwoPbmV4dF9wYWdlX3Rva2VuGAggASgJIkoKD0NsYXVzZVR5cGVDb3VudBITCgtjbGF1c2VfdHlwZRgBIAEoCRIPCgdjbGF1c2VzGAIgASgFEhEKCWRvY3VtZW50cxgDIAEoBSJ7ChpMaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIeCglwYWdlX3NpemUYAiABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAEIrsBCg5NYXR0ZXJEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRIRCglmaWxlX3R5cGUYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoBRIqCgZzdGF0dXMYBSABKA4yGi5wcm92aXNvLnYxLkRvY3VtZW50U3RhdHVzEi8KC3VwbG9hZF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJVCg9Eb2N1bWVudFN1bW1hcnkSGAoQcmVhZHlfZm9yX3NlYXJjaBgBIAEoBRIYChBzdGlsbF9wcm9jZXNzaW5nGAIgASgFEg4KBmZhaWxlZBgDIAEoBSK6AQobTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlEi0KCWRvY3VtZW50cxgBIAMoCzIaLnByb3Zpc28udjEuTWF0dGVyRG9jdW1lbnQSEgoKdG90YWxfc2l6ZRgCIAEoBRIRCgltYXR0ZXJfaWQYAyABKAkSLAoHc3VtbWFyeRgEIAEoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRTdW1tYXJ5EhcKD25leHRfcGFnZV90b2tlbhgFIAEoCSLDAgoWR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSHwoLZG9jdW1lbnRfaWQYAiABKAlCCLpIBXIDsAEBSAASHgoIZmlsZW5hbWUYAyABKAlCCrpIB3IFEAEY/wFIABIYCgVzdGFydBgEIAEoBUIHukgEGgIoAEgBEhcKBHBhZ2UYBSABKAVCB7pIBBoCKAFIARIdCgdoZWFkaW5nGAYgASgJQgq6SAdyBRABGIAESAESHgoJbWF4X2NoYXJzGAcgASgFQgu6SAgaBhjAhD0oAEIKCghkb2N1bWVudEIGCgRwYXJ0ItQBChdHZXREb2N1bWVudFRleHRSZXNwb25zZRIMCgR0ZXh0GAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhMKC2RvY3VtZW50X2lkGAMgASgJEhEKCWZpbGVfdHlwZRgEIAEoCRIXCg9jaGFyYWN0ZXJfY291bnQYBSABKAUSEQoJdHJ1bmNhdGVkGAYgASgIEg0KBXN0YXJ0GAcgASgFEgwKBHBhZ2UYCCABKAUSFAoMc2VjdGlvbl9wYXRoGAkgAygJEhIKCm5leHRfc3RhcnQYCiABKAUiewocUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBIdCgVxdWVyeRgBIAEoCUIO4kEBArpIB3IFEAEY0A8SHgoJcGFnZV9zaXplGAIgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiABCKhAQodUmV0cmlldmVEb2N1bWVudGF0aW9uUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnByb3Zpc28udjEuU2VhcmNoUmVzdWx0Eg4KBm91dHB1dBgCIAEoCRIXCg9uZXh0X3BhZ2VfdG9rZW4YAyABKAkSEgoKdG90YWxfc2l6ZRgEIAEoBRIYChB0b3RhbF9zaXplX2V4YWN0GAUgASgIKmcKDUlxbENvbXBhcmlzb24SHgoaSVFMX0NPTVBBUklTT05fVU5TUEVDSUZJRUQQABIbChdJUUxfQ09NUEFSSVNPTl9DT05UUkFDVBABEhkKFUlRTF9DT01QQVJJU09OX1ZFTkRPUhACKuIBCgtJcWxOb2RlVHlwZRIdChlJUUxfTk9ERV9UWVBFX1VOU1BFQ0lGSUVEEAASGwoXSVFMX05PREVfVFlQRV9TVEFURU1FTlQQARIaChZJUUxfTk9ERV9UWVBFX1RFTVBMQVRFEAISFQoRSVFMX05PREVfVFlQRV9OT1QQAxIVChFJUUxfTk9ERV9UWVBFX0FORBAEEhQKEElRTF9OT0RFX1RZUEVfT1IQBRIZChVJUUxfTk9ERV9UWVBFX0FWRVJBR0UQBhIcChhJUUxfTk9ERV9UWVBFX0NPTVBBUklTT04QBypkCg1JcWxDb21wYXJhdG9yEh4KGklRTF9DT01QQVJBVE9SX1VOU1BFQ0lGSUVEEAASGgoWSVFMX0NPTVBBUkFUT1JfR1JFQVRFUhABEhcKE0lRTF9DT01QQVJBVE9SX0xFU1MQAiqtAQoRU2VhcmNoRW1wdHlSZWFzb24SIwofU0VBUkNIX0VNUFRZX1JFQVNPTl9VTlNQRUNJRklFRBAAEigKJFNFQVJDSF9FTVBUWV9SRUFTT05fTk9USElOR19TRUFSQ0hFRBABEiAKHFNFQVJDSF9FTVBUWV9SRUFTT05fTk9fTUFUQ0gQAhInCiNTRUFSQ0hfRU1QVFlfUkVBU09OX0JFTE9XX01JTl9TQ09SRRADMvcGCgtUb29sU2VydmljZRJQCgpFeGVjdXRlSXFsEh0ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVxdWVzdBoeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlIgOQAgESSgoJU3RyZWFtSXFsEhwucHJvdmlzby52MS5TdHJlYW1JcWxSZXF1ZXN0Gh0ucHJvdmlzby52MS5TdHJlYW1JcWxSZXNwb25zZTABEkoKCFBhcnNlSXFsEhsucHJvdmlzby52MS5QYXJzZUlxbFJlcXVlc3QaHC5wcm92aXNvLnYxLlBhcnNlSXFsUmVzcG9uc2UiA5ACARJiChBMaXN0SXFsVGVtcGxhdGVzEiMucHJvdmlzby52MS5MaXN0SXFsVGVtcGxhdGVzUmVxdWVzdBokLnByb3Zpc28udjEuTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlIgOQAgESRAoGU2VhcmNoEhkucHJvdmlzby52MS5TZWFyY2hSZXF1ZXN0GhoucHJvdmlzby52MS5TZWFyY2hSZXNwb25zZSIDkAIBEkcKB0V4dHJhY3QSGi5wcm92aXNvLnYxLkV4dHJhY3RSZXF1ZXN0GhsucHJvdmlzby52MS5FeHRyYWN0UmVzcG9uc2UiA5ACARJKCghDbGFzc2lmeRIbLnByb3Zpc28udjEuQ2xhc3NpZnlSZXF1ZXN0GhwucHJvdmlzby52MS5DbGFzc2lmeVJlc3BvbnNlIgOQAgESawoTTGlzdE1hdHRlckRvY3VtZW50cxImLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QaJy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJEb2N1bWVudHNSZXNwb25zZSIDkAIBEl8KD0dldERvY3VtZW50VGV4dBIiLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBojLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVzcG9uc2UiA5ACARJxChVSZXRyaWV2ZURvY3VtZW50YXRpb24SKC5wcm92aXNvLnYxLlJldHJpZXZlRG9jdW1lbnRhdGlvblJlcXVlc3QaKS5wcm92aXNvLnYxLlJldHJpZXZlRG9jdW1lbnRhdGlvblJlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_proviso_v1_errors, file_proviso_v1_matters]);
 
 /**
  * ExecuteIqlRequest is an IQL query.
@@ -65,16 +69,27 @@ export type ExecuteIqlRequest = Message<"proviso.v1.ExecuteIqlRequest"> & {
   comparison: IqlComparison;
 
   /**
-   * Number of matches to return of each document at most, the best ones; 0 means 20. Limits: 0 to 1000.
+   * Number of matches to return of each document at most, the best ones; 0 means 20, more than 1000 means 1000.
+   * Limits: 0 to 1000000.
    *
-   * @generated from field: int32 max_matches = 7;
+   * @generated from field: int32 page_size = 7;
    */
-  maxMatches: number;
+  pageSize: number;
 
   /**
-   * Whether results have the scores of each statement.
+   * Empty for the first page. The next_page_token of an IqlDocumentResult gives the next matches of this document, in a
+   * response about it alone; that of an ExecuteIqlResponse gives the documents that were left out. It holds for the same
+   * matter, query, documents, model, min_score and comparison; with others it is INVALID_ARGUMENT.
+   * Limits: 0 to 512 characters.
    *
-   * @generated from field: bool explain = 8;
+   * @generated from field: string page_token = 8;
+   */
+  pageToken: string;
+
+  /**
+   * Whether results say how their scores came about.
+   *
+   * @generated from field: bool explain = 9;
    */
   explain: boolean;
 };
@@ -115,6 +130,83 @@ export const IqlStatementScoreSchema: GenMessage<IqlStatementScore> = /*@__PURE_
   messageDesc(file_proviso_v1_tools, 1);
 
 /**
+ * IqlNode is a node of a query's tree, with everything below it.
+ *
+ * @generated from message proviso.v1.IqlNode
+ */
+export type IqlNode = Message<"proviso.v1.IqlNode"> & {
+  /**
+   * What it is.
+   *
+   * @generated from field: proviso.v1.IqlNodeType type = 1;
+   */
+  type: IqlNodeType;
+
+  /**
+   * Start in the query, in Unicode code points.
+   *
+   * @generated from field: int32 start = 2;
+   */
+  start: number;
+
+  /**
+   * End in the query, in Unicode code points, exclusive.
+   *
+   * @generated from field: int32 end = 3;
+   */
+  end: number;
+
+  /**
+   * Its score on a chunk, 0 to 1; only in the results of queries with explain.
+   *
+   * @generated from field: optional double score = 4;
+   */
+  score?: number | undefined;
+
+  /**
+   * Its operands, from left to right; none of a STATEMENT or a TEMPLATE.
+   *
+   * @generated from field: repeated proviso.v1.IqlNode operands = 5;
+   */
+  operands: IqlNode[];
+
+  /**
+   * What stands between the operands of a COMPARISON, one fewer than these.
+   *
+   * @generated from field: repeated proviso.v1.IqlComparator comparators = 6;
+   */
+  comparators: IqlComparator[];
+
+  /**
+   * What is scored for a STATEMENT or a TEMPLATE, the template expanded.
+   *
+   * @generated from field: string statement = 7;
+   */
+  statement: string;
+
+  /**
+   * The template's name; only of a TEMPLATE.
+   *
+   * @generated from field: string template = 8;
+   */
+  template: string;
+
+  /**
+   * The arguments of the call, in the order of the template's; only of a TEMPLATE.
+   *
+   * @generated from field: repeated string arguments = 9;
+   */
+  arguments: string[];
+};
+
+/**
+ * Describes the message proviso.v1.IqlNode.
+ * Use `create(IqlNodeSchema)` to create a new message.
+ */
+export const IqlNodeSchema: GenMessage<IqlNode> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 2);
+
+/**
  * IqlMatch is a chunk that matches a query.
  *
  * @generated from message proviso.v1.IqlMatch
@@ -142,7 +234,7 @@ export type IqlMatch = Message<"proviso.v1.IqlMatch"> & {
   endIndex: number;
 
   /**
-   * Confidence, 0 to 1.
+   * The query's score on the chunk, 0 to 1.
    *
    * @generated from field: double score = 4;
    */
@@ -156,19 +248,11 @@ export type IqlMatch = Message<"proviso.v1.IqlMatch"> & {
   citation?: SearchCitation | undefined;
 
   /**
-   * Scores of the statements on this chunk; only with explain.
+   * How the score came about: the query's tree with the score of each node on this chunk. Only with explain.
    *
-   * @generated from field: repeated proviso.v1.IqlStatementScore statement_scores = 6;
+   * @generated from field: proviso.v1.IqlNode explanation = 6;
    */
-  statementScores: IqlStatementScore[];
-
-  /**
-   * The score at each node of the query's tree on this chunk, in pre-order: a node comes before its operands, and these
-   * from left to right, as in ParseIqlResponse.tree_json. Only with explain.
-   *
-   * @generated from field: repeated double node_scores = 7;
-   */
-  nodeScores: number[];
+  explanation?: IqlNode | undefined;
 };
 
 /**
@@ -176,7 +260,7 @@ export type IqlMatch = Message<"proviso.v1.IqlMatch"> & {
  * Use `create(IqlMatchSchema)` to create a new message.
  */
 export const IqlMatchSchema: GenMessage<IqlMatch> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 2);
+  messageDesc(file_proviso_v1_tools, 3);
 
 /**
  * IqlDocumentResult is a query's result on one document.
@@ -206,14 +290,14 @@ export type IqlDocumentResult = Message<"proviso.v1.IqlDocumentResult"> & {
   score: number;
 
   /**
-   * The matches, by position. If there are more than max_matches, those with the highest scores.
+   * Matches, by position: on the first page those with the highest scores, on each later page the best of the others.
    *
    * @generated from field: repeated proviso.v1.IqlMatch matches = 4;
    */
   matches: IqlMatch[];
 
   /**
-   * Number of matches, also when the list is cut.
+   * Number of matches on all pages.
    *
    * @generated from field: int32 match_count = 5;
    */
@@ -241,12 +325,25 @@ export type IqlDocumentResult = Message<"proviso.v1.IqlDocumentResult"> & {
   statementScores: IqlStatementScore[];
 
   /**
-   * The score at each node of the query's tree on the chunk with the highest score, ordered as in IqlMatch; only with
-   * explain.
+   * The query's tree with the score of each node on the chunk with the highest score; only with explain.
    *
-   * @generated from field: repeated double node_scores = 9;
+   * @generated from field: proviso.v1.IqlNode explanation = 9;
    */
-  nodeScores: number[];
+  explanation?: IqlNode | undefined;
+
+  /**
+   * Why this document was not analysed, for programs.
+   *
+   * @generated from field: proviso.v1.FailureCause failure_cause = 10;
+   */
+  failureCause: FailureCause;
+
+  /**
+   * The page_token for the next matches of this document; empty when there are none.
+   *
+   * @generated from field: string next_page_token = 11;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -254,7 +351,7 @@ export type IqlDocumentResult = Message<"proviso.v1.IqlDocumentResult"> & {
  * Use `create(IqlDocumentResultSchema)` to create a new message.
  */
 export const IqlDocumentResultSchema: GenMessage<IqlDocumentResult> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 3);
+  messageDesc(file_proviso_v1_tools, 4);
 
 /**
  * ExecuteIqlResponse is a query's result on a matter.
@@ -277,7 +374,7 @@ export type ExecuteIqlResponse = Message<"proviso.v1.ExecuteIqlResponse"> & {
   documentResults: IqlDocumentResult[];
 
   /**
-   * Number of matches in all documents.
+   * Number of matches in all documents; with the token of one document, in this one.
    *
    * @generated from field: int32 total_matches = 3;
    */
@@ -305,7 +402,7 @@ export type ExecuteIqlResponse = Message<"proviso.v1.ExecuteIqlResponse"> & {
   warnings: string[];
 
   /**
-   * Number of documents asked about, also when the list is cut.
+   * Number of documents asked about, on all pages; with the token of one document, 1.
    *
    * @generated from field: int32 document_count = 7;
    */
@@ -317,6 +414,13 @@ export type ExecuteIqlResponse = Message<"proviso.v1.ExecuteIqlResponse"> & {
    * @generated from field: bool truncated = 8;
    */
   truncated: boolean;
+
+  /**
+   * The page_token for the documents that were left out to keep the answer small; empty when there are none.
+   *
+   * @generated from field: string next_page_token = 9;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -324,7 +428,7 @@ export type ExecuteIqlResponse = Message<"proviso.v1.ExecuteIqlResponse"> & {
  * Use `create(ExecuteIqlResponseSchema)` to create a new message.
  */
 export const ExecuteIqlResponseSchema: GenMessage<ExecuteIqlResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 4);
+  messageDesc(file_proviso_v1_tools, 5);
 
 /**
  * StreamIqlRequest is an IQL query.
@@ -345,7 +449,7 @@ export type StreamIqlRequest = Message<"proviso.v1.StreamIqlRequest"> & {
  * Use `create(StreamIqlRequestSchema)` to create a new message.
  */
 export const StreamIqlRequestSchema: GenMessage<StreamIqlRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 5);
+  messageDesc(file_proviso_v1_tools, 6);
 
 /**
  * StreamIqlResponse is one document's result, or the summary at the end.
@@ -396,7 +500,7 @@ export type StreamIqlResponse = Message<"proviso.v1.StreamIqlResponse"> & {
  * Use `create(StreamIqlResponseSchema)` to create a new message.
  */
 export const StreamIqlResponseSchema: GenMessage<StreamIqlResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 6);
+  messageDesc(file_proviso_v1_tools, 7);
 
 /**
  * IqlTotals counts the progress of a query.
@@ -438,7 +542,7 @@ export type IqlTotals = Message<"proviso.v1.IqlTotals"> & {
  * Use `create(IqlTotalsSchema)` to create a new message.
  */
 export const IqlTotalsSchema: GenMessage<IqlTotals> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 7);
+  messageDesc(file_proviso_v1_tools, 8);
 
 /**
  * ListIqlTemplatesRequest asks for the templates of IQL.
@@ -446,6 +550,19 @@ export const IqlTotalsSchema: GenMessage<IqlTotals> = /*@__PURE__*/
  * @generated from message proviso.v1.ListIqlTemplatesRequest
  */
 export type ListIqlTemplatesRequest = Message<"proviso.v1.ListIqlTemplatesRequest"> & {
+  /**
+   * Number of templates to return at most; 0 means 100, more than 1000 means 1000. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
 };
 
 /**
@@ -453,7 +570,7 @@ export type ListIqlTemplatesRequest = Message<"proviso.v1.ListIqlTemplatesReques
  * Use `create(ListIqlTemplatesRequestSchema)` to create a new message.
  */
 export const ListIqlTemplatesRequestSchema: GenMessage<ListIqlTemplatesRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 8);
+  messageDesc(file_proviso_v1_tools, 9);
 
 /**
  * IqlTemplate is a statement with a name, called as {IS name "ARGUMENT"}.
@@ -495,7 +612,7 @@ export type IqlTemplate = Message<"proviso.v1.IqlTemplate"> & {
  * Use `create(IqlTemplateSchema)` to create a new message.
  */
 export const IqlTemplateSchema: GenMessage<IqlTemplate> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 9);
+  messageDesc(file_proviso_v1_tools, 10);
 
 /**
  * ListIqlTemplatesResponse lists the templates of IQL.
@@ -504,11 +621,25 @@ export const IqlTemplateSchema: GenMessage<IqlTemplate> = /*@__PURE__*/
  */
 export type ListIqlTemplatesResponse = Message<"proviso.v1.ListIqlTemplatesResponse"> & {
   /**
-   * The templates.
+   * The templates: the language's own, then those that the service adds.
    *
    * @generated from field: repeated proviso.v1.IqlTemplate templates = 1;
    */
   templates: IqlTemplate[];
+
+  /**
+   * Token of the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of templates on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
 };
 
 /**
@@ -516,7 +647,7 @@ export type ListIqlTemplatesResponse = Message<"proviso.v1.ListIqlTemplatesRespo
  * Use `create(ListIqlTemplatesResponseSchema)` to create a new message.
  */
 export const ListIqlTemplatesResponseSchema: GenMessage<ListIqlTemplatesResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 10);
+  messageDesc(file_proviso_v1_tools, 11);
 
 /**
  * ParseIqlRequest is an IQL query.
@@ -544,7 +675,7 @@ export type ParseIqlRequest = Message<"proviso.v1.ParseIqlRequest"> & {
  * Use `create(ParseIqlRequestSchema)` to create a new message.
  */
 export const ParseIqlRequestSchema: GenMessage<ParseIqlRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 11);
+  messageDesc(file_proviso_v1_tools, 12);
 
 /**
  * IqlError is a fault in a query.
@@ -581,8 +712,8 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
   suggestions: string[];
 
   /**
-   * Changes of the query, each of which carries out a suggestion. A suggestion has several where there is a choice, and
-   * none where a person has to find the words.
+   * Changes of the query as it was sent, each of which carries out a suggestion. Suggestions are alternatives, and so
+   * are the edits of one suggestion. It has none where a person has to find the words.
    *
    * @generated from field: repeated proviso.v1.IqlEdit edits = 5;
    */
@@ -594,7 +725,35 @@ export type IqlError = Message<"proviso.v1.IqlError"> & {
  * Use `create(IqlErrorSchema)` to create a new message.
  */
 export const IqlErrorSchema: GenMessage<IqlError> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 12);
+  messageDesc(file_proviso_v1_tools, 13);
+
+/**
+ * IqlFaults is a detail of the error INVALID_IQL.
+ *
+ * @generated from message proviso.v1.IqlFaults
+ */
+export type IqlFaults = Message<"proviso.v1.IqlFaults"> & {
+  /**
+   * The faults, in the order of the text.
+   *
+   * @generated from field: repeated proviso.v1.IqlError errors = 1;
+   */
+  errors: IqlError[];
+
+  /**
+   * Whether some were left out, because details are limited in size; ParseIql has all of them.
+   *
+   * @generated from field: bool truncated = 2;
+   */
+  truncated: boolean;
+};
+
+/**
+ * Describes the message proviso.v1.IqlFaults.
+ * Use `create(IqlFaultsSchema)` to create a new message.
+ */
+export const IqlFaultsSchema: GenMessage<IqlFaults> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 14);
 
 /**
  * IqlEdit is a change of a query.
@@ -643,7 +802,7 @@ export type IqlEdit = Message<"proviso.v1.IqlEdit"> & {
  * Use `create(IqlEditSchema)` to create a new message.
  */
 export const IqlEditSchema: GenMessage<IqlEdit> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 13);
+  messageDesc(file_proviso_v1_tools, 15);
 
 /**
  * ParseIqlResponse is a query's syntax tree, or its errors.
@@ -652,11 +811,11 @@ export const IqlEditSchema: GenMessage<IqlEdit> = /*@__PURE__*/
  */
 export type ParseIqlResponse = Message<"proviso.v1.ParseIqlResponse"> & {
   /**
-   * The tree, as JSON.
+   * The tree, without scores; not set when the query has errors.
    *
-   * @generated from field: string tree_json = 1;
+   * @generated from field: proviso.v1.IqlNode tree = 1;
    */
-  treeJson: string;
+  tree?: IqlNode | undefined;
 
   /**
    * The query in canonical form.
@@ -693,7 +852,7 @@ export type ParseIqlResponse = Message<"proviso.v1.ParseIqlResponse"> & {
  * Use `create(ParseIqlResponseSchema)` to create a new message.
  */
 export const ParseIqlResponseSchema: GenMessage<ParseIqlResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 14);
+  messageDesc(file_proviso_v1_tools, 16);
 
 /**
  * SearchCitation locates a passage for people.
@@ -756,7 +915,7 @@ export type SearchCitation = Message<"proviso.v1.SearchCitation"> & {
  * Use `create(SearchCitationSchema)` to create a new message.
  */
 export const SearchCitationSchema: GenMessage<SearchCitation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 15);
+  messageDesc(file_proviso_v1_tools, 17);
 
 /**
  * SearchRequest is a search in a matter.
@@ -780,19 +939,19 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
   query: string;
 
   /**
-   * Number of results to return at most; 0 means 5. Limits: 0 to 20.
+   * Number of results to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000.
    *
-   * @generated from field: int32 max_results = 3;
+   * @generated from field: int32 page_size = 3;
    */
-  maxResults: number;
+  pageSize: number;
 
   /**
-   * Lowest similarity, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant words, a phrase
-   * in quotes or the clause that the query asks for. Limits: 0 to 1.
+   * Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
+   * words, a phrase in quotes or the clause that the query asks for. Limits: 0 to 1.
    *
-   * @generated from field: optional double threshold = 4;
+   * @generated from field: optional double min_score = 4;
    */
-  threshold?: number | undefined;
+  minScore?: number | undefined;
 
   /**
    * Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
@@ -814,6 +973,14 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
    * @generated from field: repeated string document_ids = 7;
    */
   documentIds: string[];
+
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same search, and until documents of
+   * the matter become READY or FAILED or are deleted; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 8;
+   */
+  pageToken: string;
 };
 
 /**
@@ -821,7 +988,7 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
  * Use `create(SearchRequestSchema)` to create a new message.
  */
 export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 16);
+  messageDesc(file_proviso_v1_tools, 18);
 
 /**
  * SearchResult is a passage.
@@ -860,9 +1027,9 @@ export type SearchResult = Message<"proviso.v1.SearchResult"> & {
   /**
    * Similarity of meaning to the query, 0 to 1.
    *
-   * @generated from field: double similarity = 5;
+   * @generated from field: double semantic_score = 5;
    */
-  similarity: number;
+  semanticScore: number;
 
   /**
    * The reranker's score, 0 to 1; absent when none is configured.
@@ -919,7 +1086,7 @@ export type SearchResult = Message<"proviso.v1.SearchResult"> & {
  * Use `create(SearchResultSchema)` to create a new message.
  */
 export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 17);
+  messageDesc(file_proviso_v1_tools, 19);
 
 /**
  * SearchSnippet is a short part of a passage, to show in a list of results.
@@ -954,7 +1121,7 @@ export type SearchSnippet = Message<"proviso.v1.SearchSnippet"> & {
  * Use `create(SearchSnippetSchema)` to create a new message.
  */
 export const SearchSnippetSchema: GenMessage<SearchSnippet> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 18);
+  messageDesc(file_proviso_v1_tools, 20);
 
 /**
  * SnippetHighlight is a part of a snippet's text.
@@ -982,7 +1149,7 @@ export type SnippetHighlight = Message<"proviso.v1.SnippetHighlight"> & {
  * Use `create(SnippetHighlightSchema)` to create a new message.
  */
 export const SnippetHighlightSchema: GenMessage<SnippetHighlight> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 19);
+  messageDesc(file_proviso_v1_tools, 21);
 
 /**
  * SearchResponse is the passages found.
@@ -998,11 +1165,11 @@ export type SearchResponse = Message<"proviso.v1.SearchResponse"> & {
   results: SearchResult[];
 
   /**
-   * Number of passages found.
+   * Number of passages found, on all pages.
    *
-   * @generated from field: int32 total_found = 2;
+   * @generated from field: int32 total_size = 2;
    */
-  totalFound: number;
+  totalSize: number;
 
   /**
    * The query.
@@ -1053,6 +1220,51 @@ export type SearchResponse = Message<"proviso.v1.SearchResponse"> & {
    * @generated from field: repeated proviso.v1.DocumentHits documents_matching = 9;
    */
   documentsMatching: DocumentHits[];
+
+  /**
+   * Documents that were not searched, and why: those that are still processing or have failed, and those asked for that
+   * the matter does not have. At most 100.
+   *
+   * @generated from field: repeated proviso.v1.DocumentError document_errors = 10;
+   */
+  documentErrors: DocumentError[];
+
+  /**
+   * Number of documents that were not searched, also when the list is cut.
+   *
+   * @generated from field: int32 documents_not_searched = 11;
+   */
+  documentsNotSearched: number;
+
+  /**
+   * Token of the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 12;
+   */
+  nextPageToken: string;
+
+  /**
+   * Whether total_size counts every passage that fits. A search looks at the 100 passages nearest by meaning, the 100
+   * best by words and 300 of the clauses that the query names; where it left out passages that may fit, this is false.
+   *
+   * @generated from field: bool total_size_exact = 13;
+   */
+  totalSizeExact: boolean;
+
+  /**
+   * Why there are no results; not set where there are any.
+   *
+   * @generated from field: proviso.v1.SearchEmptyReason empty_reason = 14;
+   */
+  emptyReason: SearchEmptyReason;
+
+  /**
+   * The highest semantic_score of any passage that the search looked at, also of those below min_score; 0 when there was
+   * none.
+   *
+   * @generated from field: double best_semantic_score = 15;
+   */
+  bestSemanticScore: number;
 };
 
 /**
@@ -1060,7 +1272,7 @@ export type SearchResponse = Message<"proviso.v1.SearchResponse"> & {
  * Use `create(SearchResponseSchema)` to create a new message.
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 20);
+  messageDesc(file_proviso_v1_tools, 22);
 
 /**
  * DocumentHits counts the passages of a document that hold a query's words.
@@ -1095,7 +1307,7 @@ export type DocumentHits = Message<"proviso.v1.DocumentHits"> & {
  * Use `create(DocumentHitsSchema)` to create a new message.
  */
 export const DocumentHitsSchema: GenMessage<DocumentHits> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 21);
+  messageDesc(file_proviso_v1_tools, 23);
 
 /**
  * DocumentError says why a document was left out.
@@ -1123,6 +1335,13 @@ export type DocumentError = Message<"proviso.v1.DocumentError"> & {
    * @generated from field: string error = 3;
    */
   error: string;
+
+  /**
+   * Why it was left out, for programs.
+   *
+   * @generated from field: proviso.v1.FailureCause failure_cause = 4;
+   */
+  failureCause: FailureCause;
 };
 
 /**
@@ -1130,7 +1349,7 @@ export type DocumentError = Message<"proviso.v1.DocumentError"> & {
  * Use `create(DocumentErrorSchema)` to create a new message.
  */
 export const DocumentErrorSchema: GenMessage<DocumentError> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 22);
+  messageDesc(file_proviso_v1_tools, 24);
 
 /**
  * ExtractRequest is a question to the documents.
@@ -1160,18 +1379,18 @@ export type ExtractRequest = Message<"proviso.v1.ExtractRequest"> & {
   documentIds: string[];
 
   /**
-   * Lowest confidence of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1.
+   * Lowest score of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1.
    *
-   * @generated from field: optional double min_confidence = 4;
+   * @generated from field: optional double min_score = 4;
    */
-  minConfidence?: number | undefined;
+  minScore?: number | undefined;
 
   /**
-   * Number of alternatives to return at most; 3 when absent. Limits: 0 to 20.
+   * Number of alternatives to return at most; 0 means 3, more than 20 means 20. Limits: 0 to 1000000.
    *
-   * @generated from field: optional int32 max_alternatives = 5;
+   * @generated from field: int32 max_alternatives = 5;
    */
-  maxAlternatives?: number | undefined;
+  maxAlternatives: number;
 };
 
 /**
@@ -1179,7 +1398,7 @@ export type ExtractRequest = Message<"proviso.v1.ExtractRequest"> & {
  * Use `create(ExtractRequestSchema)` to create a new message.
  */
 export const ExtractRequestSchema: GenMessage<ExtractRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 23);
+  messageDesc(file_proviso_v1_tools, 25);
 
 /**
  * ExtractCitation is the passage that holds an extracted answer.
@@ -1216,11 +1435,11 @@ export type ExtractCitation = Message<"proviso.v1.ExtractCitation"> & {
   textExcerpt: string;
 
   /**
-   * How relevant the passage is, 0 to 1.
+   * How near the passage is to the question, 0 to 1.
    *
-   * @generated from field: double relevance_score = 5;
+   * @generated from field: double passage_score = 5;
    */
-  relevanceScore: number;
+  passageScore: number;
 
   /**
    * Start of the answer in the document's text, in Unicode code points.
@@ -1249,7 +1468,7 @@ export type ExtractCitation = Message<"proviso.v1.ExtractCitation"> & {
  * Use `create(ExtractCitationSchema)` to create a new message.
  */
 export const ExtractCitationSchema: GenMessage<ExtractCitation> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 24);
+  messageDesc(file_proviso_v1_tools, 26);
 
 /**
  * ExtractAlternative is another answer that was found.
@@ -1265,11 +1484,11 @@ export type ExtractAlternative = Message<"proviso.v1.ExtractAlternative"> & {
   answer: string;
 
   /**
-   * Confidence, 0 to 1.
+   * How sure the model is of it, 0 to 1.
    *
-   * @generated from field: double confidence = 2;
+   * @generated from field: double score = 2;
    */
-  confidence: number;
+  score: number;
 
   /**
    * The passage that holds it.
@@ -1284,7 +1503,7 @@ export type ExtractAlternative = Message<"proviso.v1.ExtractAlternative"> & {
  * Use `create(ExtractAlternativeSchema)` to create a new message.
  */
 export const ExtractAlternativeSchema: GenMessage<ExtractAlternative> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 25);
+  messageDesc(file_proviso_v1_tools, 27);
 
 /**
  * ExtractResponse is the answer found.
@@ -1300,14 +1519,14 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
   answer: string;
 
   /**
-   * Confidence, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found.
+   * How sure the model is of it, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found.
    *
-   * @generated from field: double confidence = 2;
+   * @generated from field: double score = 2;
    */
-  confidence: number;
+  score: number;
 
   /**
-   * The passages that hold it, the one with the highest confidence first.
+   * The passages that hold it, the surest first.
    *
    * @generated from field: repeated proviso.v1.ExtractCitation citations = 3;
    */
@@ -1361,7 +1580,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
  * Use `create(ExtractResponseSchema)` to create a new message.
  */
 export const ExtractResponseSchema: GenMessage<ExtractResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 26);
+  messageDesc(file_proviso_v1_tools, 28);
 
 /**
  * ClassifyRequest asks for clauses of given types.
@@ -1393,18 +1612,27 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
   documentIds: string[];
 
   /**
-   * A passage above this confidence is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1.
+   * A passage above this score is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1.
    *
-   * @generated from field: optional double min_confidence = 4;
+   * @generated from field: optional double min_score = 4;
    */
-  minConfidence?: number | undefined;
+  minScore?: number | undefined;
 
   /**
-   * Number of clauses to return at most, the best of each type; 0 means 200. Limits: 0 to 1000.
+   * Number of clauses to return at most, the best of each type; 0 means 200, more than 1000 means 1000.
+   * Limits: 0 to 1000000.
    *
-   * @generated from field: int32 max_clauses = 5;
+   * @generated from field: int32 page_size = 5;
    */
-  maxClauses: number;
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same request, and as long as the same
+   * documents are analysed; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 6;
+   */
+  pageToken: string;
 };
 
 /**
@@ -1412,7 +1640,7 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
  * Use `create(ClassifyRequestSchema)` to create a new message.
  */
 export const ClassifyRequestSchema: GenMessage<ClassifyRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 27);
+  messageDesc(file_proviso_v1_tools, 29);
 
 /**
  * ClassifiedClause is a clause that was found.
@@ -1428,11 +1656,11 @@ export type ClassifiedClause = Message<"proviso.v1.ClassifiedClause"> & {
   clauseType: string;
 
   /**
-   * Confidence, 0 to 1.
+   * How surely the passage is of the type, 0 to 1.
    *
-   * @generated from field: double confidence = 2;
+   * @generated from field: double score = 2;
    */
-  confidence: number;
+  score: number;
 
   /**
    * The clause.
@@ -1489,7 +1717,7 @@ export type ClassifiedClause = Message<"proviso.v1.ClassifiedClause"> & {
  * Use `create(ClassifiedClauseSchema)` to create a new message.
  */
 export const ClassifiedClauseSchema: GenMessage<ClassifiedClause> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 28);
+  messageDesc(file_proviso_v1_tools, 30);
 
 /**
  * ClassifyResponse is the clauses found.
@@ -1498,18 +1726,19 @@ export const ClassifiedClauseSchema: GenMessage<ClassifiedClause> = /*@__PURE__*
  */
 export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
   /**
-   * The clauses, by document and position; a clause of several types is listed once for each.
+   * Clauses, by document and position: on the first page the best of each type, on each later page the best of the
+   * others. A clause of several types is listed once for each.
    *
    * @generated from field: repeated proviso.v1.ClassifiedClause clauses = 1;
    */
   clauses: ClassifiedClause[];
 
   /**
-   * Number of clauses found, also when the list is cut.
+   * Number of clauses found, on all pages.
    *
-   * @generated from field: int32 total_found = 2;
+   * @generated from field: int32 total_size = 2;
    */
-  totalFound: number;
+  totalSize: number;
 
   /**
    * The types that were searched for.
@@ -1519,7 +1748,7 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
   clauseTypesSearched: string[];
 
   /**
-   * Whether the list is cut.
+   * Whether clauses or errors were left out.
    *
    * @generated from field: bool truncated = 4;
    */
@@ -1545,6 +1774,13 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
    * @generated from field: repeated proviso.v1.ClauseTypeCount counts = 7;
    */
   counts: ClauseTypeCount[];
+
+  /**
+   * Token of the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 8;
+   */
+  nextPageToken: string;
 };
 
 /**
@@ -1552,7 +1788,7 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
  * Use `create(ClassifyResponseSchema)` to create a new message.
  */
 export const ClassifyResponseSchema: GenMessage<ClassifyResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 29);
+  messageDesc(file_proviso_v1_tools, 31);
 
 /**
  * ClauseTypeCount counts the clauses of a type.
@@ -1587,7 +1823,7 @@ export type ClauseTypeCount = Message<"proviso.v1.ClauseTypeCount"> & {
  * Use `create(ClauseTypeCountSchema)` to create a new message.
  */
 export const ClauseTypeCountSchema: GenMessage<ClauseTypeCount> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 30);
+  messageDesc(file_proviso_v1_tools, 32);
 
 /**
  * ListMatterDocumentsRequest names a matter.
@@ -1601,6 +1837,20 @@ export type ListMatterDocumentsRequest = Message<"proviso.v1.ListMatterDocuments
    * @generated from field: string matter_id = 1;
    */
   matterId: string;
+
+  /**
+   * Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
 };
 
 /**
@@ -1608,7 +1858,7 @@ export type ListMatterDocumentsRequest = Message<"proviso.v1.ListMatterDocuments
  * Use `create(ListMatterDocumentsRequestSchema)` to create a new message.
  */
 export const ListMatterDocumentsRequestSchema: GenMessage<ListMatterDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 31);
+  messageDesc(file_proviso_v1_tools, 33);
 
 /**
  * MatterDocument is a document as the tool lists it.
@@ -1640,23 +1890,23 @@ export type MatterDocument = Message<"proviso.v1.MatterDocument"> & {
   /**
    * Size of the uploaded bytes.
    *
-   * @generated from field: int32 file_size = 4;
+   * @generated from field: int32 size_bytes = 4;
    */
-  fileSize: number;
+  sizeBytes: number;
 
   /**
-   * "pending", "processing", "ready" or "failed".
+   * How far it is on its way from upload to search.
    *
-   * @generated from field: string processing_status = 5;
+   * @generated from field: proviso.v1.DocumentStatus status = 5;
    */
-  processingStatus: string;
+  status: DocumentStatus;
 
   /**
    * When it was uploaded.
    *
-   * @generated from field: google.protobuf.Timestamp uploaded_at = 6;
+   * @generated from field: google.protobuf.Timestamp upload_time = 6;
    */
-  uploadedAt?: Timestamp | undefined;
+  uploadTime?: Timestamp | undefined;
 };
 
 /**
@@ -1664,7 +1914,7 @@ export type MatterDocument = Message<"proviso.v1.MatterDocument"> & {
  * Use `create(MatterDocumentSchema)` to create a new message.
  */
 export const MatterDocumentSchema: GenMessage<MatterDocument> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 32);
+  messageDesc(file_proviso_v1_tools, 34);
 
 /**
  * DocumentSummary counts a matter's documents by state.
@@ -1699,7 +1949,7 @@ export type DocumentSummary = Message<"proviso.v1.DocumentSummary"> & {
  * Use `create(DocumentSummarySchema)` to create a new message.
  */
 export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 33);
+  messageDesc(file_proviso_v1_tools, 35);
 
 /**
  * ListMatterDocumentsResponse lists a matter's documents.
@@ -1715,11 +1965,11 @@ export type ListMatterDocumentsResponse = Message<"proviso.v1.ListMatterDocument
   documents: MatterDocument[];
 
   /**
-   * Number of documents, also when the list is cut.
+   * Number of documents, on all pages.
    *
-   * @generated from field: int32 total_count = 2;
+   * @generated from field: int32 total_size = 2;
    */
-  totalCount: number;
+  totalSize: number;
 
   /**
    * The matter.
@@ -1729,18 +1979,18 @@ export type ListMatterDocumentsResponse = Message<"proviso.v1.ListMatterDocument
   matterId: string;
 
   /**
-   * Counts by state.
+   * Counts by state, of the documents on all pages.
    *
    * @generated from field: proviso.v1.DocumentSummary summary = 4;
    */
   summary?: DocumentSummary | undefined;
 
   /**
-   * Whether the list is cut.
+   * Token of the next page; empty at the end.
    *
-   * @generated from field: bool truncated = 5;
+   * @generated from field: string next_page_token = 5;
    */
-  truncated: boolean;
+  nextPageToken: string;
 };
 
 /**
@@ -1748,7 +1998,7 @@ export type ListMatterDocumentsResponse = Message<"proviso.v1.ListMatterDocument
  * Use `create(ListMatterDocumentsResponseSchema)` to create a new message.
  */
 export const ListMatterDocumentsResponseSchema: GenMessage<ListMatterDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 34);
+  messageDesc(file_proviso_v1_tools, 36);
 
 /**
  * GetDocumentTextRequest names a document and a part of it.
@@ -1764,47 +2014,66 @@ export type GetDocumentTextRequest = Message<"proviso.v1.GetDocumentTextRequest"
   matterId: string;
 
   /**
-   * UUID of the document; this or filename. Limits: 0 to 64 characters.
+   * The document. One of these must be set.
    *
-   * @generated from field: string document_id = 2;
+   * @generated from oneof proviso.v1.GetDocumentTextRequest.document
    */
-  documentId: string;
+  document: {
+    /**
+     * UUID of the document.
+     *
+     * @generated from field: string document_id = 2;
+     */
+    value: string;
+    case: "documentId";
+  } | {
+    /**
+     * File name of the document; the newest of that name. Limits: 1 to 255 characters.
+     *
+     * @generated from field: string filename = 3;
+     */
+    value: string;
+    case: "filename";
+  } | { case: undefined; value?: undefined };
 
   /**
-   * File name of the document; the newest of that name. Limits: 0 to 255 characters.
+   * The part to return. The text from its beginning when none of these is set.
    *
-   * @generated from field: string filename = 3;
+   * @generated from oneof proviso.v1.GetDocumentTextRequest.part
    */
-  filename: string;
+  part: {
+    /**
+     * The text from here on, in Unicode code points. Limits: 0 to 2147483647.
+     *
+     * @generated from field: int32 start = 4;
+     */
+    value: number;
+    case: "start";
+  } | {
+    /**
+     * This page, from 1. Limits: 1 to 2147483647.
+     *
+     * @generated from field: int32 page = 5;
+     */
+    value: number;
+    case: "page";
+  } | {
+    /**
+     * The section under this heading, named by its title or its number ("Governing Law", "12.3", "Article IV").
+     * Limits: 1 to 512 characters.
+     *
+     * @generated from field: string heading = 6;
+     */
+    value: string;
+    case: "heading";
+  } | { case: undefined; value?: undefined };
 
   /**
-   * Number of code points to return at most; 0 means 50000. Limits: 0 to 700000.
+   * Number of code points to return at most; 0 means 50000, more than 700000 means 700000. Limits: 0 to 1000000.
    *
-   * @generated from field: int32 max_length = 4;
+   * @generated from field: int32 max_chars = 7;
    */
-  maxLength: number;
-
-  /**
-   * Where to start, in Unicode code points. Limits: 0 to 2147483647.
-   *
-   * @generated from field: int32 start = 5;
-   */
-  start: number;
-
-  /**
-   * Page to return, from 1; instead of start and heading. 0 means none. Limits: 0 to 2147483647.
-   *
-   * @generated from field: int32 page = 6;
-   */
-  page: number;
-
-  /**
-   * Heading of the section to return, by its title or its number ("Governing Law", "12.3", "Article IV"); instead of
-   * start and page. Limits: 0 to 512 characters.
-   *
-   * @generated from field: string heading = 7;
-   */
-  heading: string;
+  maxChars: number;
 };
 
 /**
@@ -1812,7 +2081,7 @@ export type GetDocumentTextRequest = Message<"proviso.v1.GetDocumentTextRequest"
  * Use `create(GetDocumentTextRequestSchema)` to create a new message.
  */
 export const GetDocumentTextRequestSchema: GenMessage<GetDocumentTextRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 35);
+  messageDesc(file_proviso_v1_tools, 37);
 
 /**
  * GetDocumentTextResponse holds a document's text.
@@ -1821,7 +2090,7 @@ export const GetDocumentTextRequestSchema: GenMessage<GetDocumentTextRequest> = 
  */
 export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextResponse"> & {
   /**
-   * The text from `start`, at most max_length code points.
+   * The text from `start`, at most max_chars code points.
    *
    * @generated from field: string text = 1;
    */
@@ -1896,7 +2165,7 @@ export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextRespons
  * Use `create(GetDocumentTextResponseSchema)` to create a new message.
  */
 export const GetDocumentTextResponseSchema: GenMessage<GetDocumentTextResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 36);
+  messageDesc(file_proviso_v1_tools, 38);
 
 /**
  * RetrieveDocumentationRequest is a question to the documentation.
@@ -1912,11 +2181,19 @@ export type RetrieveDocumentationRequest = Message<"proviso.v1.RetrieveDocumenta
   query: string;
 
   /**
-   * Number of passages to return at most; 0 means 5. Limits: 0 to 20.
+   * Number of passages to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000.
    *
-   * @generated from field: int32 max_results = 2;
+   * @generated from field: int32 page_size = 2;
    */
-  maxResults: number;
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same query, and until documents of
+   * the documentation become READY or FAILED or are deleted; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
 };
 
 /**
@@ -1924,7 +2201,7 @@ export type RetrieveDocumentationRequest = Message<"proviso.v1.RetrieveDocumenta
  * Use `create(RetrieveDocumentationRequestSchema)` to create a new message.
  */
 export const RetrieveDocumentationRequestSchema: GenMessage<RetrieveDocumentationRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 37);
+  messageDesc(file_proviso_v1_tools, 39);
 
 /**
  * RetrieveDocumentationResponse is the passages found.
@@ -1947,6 +2224,27 @@ export type RetrieveDocumentationResponse = Message<"proviso.v1.RetrieveDocument
    * @generated from field: string output = 2;
    */
   output: string;
+
+  /**
+   * Token of the next page; empty at the end.
+   *
+   * @generated from field: string next_page_token = 3;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of passages found, on all pages.
+   *
+   * @generated from field: int32 total_size = 4;
+   */
+  totalSize: number;
+
+  /**
+   * Whether total_size counts every passage that fits, as in SearchResponse.
+   *
+   * @generated from field: bool total_size_exact = 5;
+   */
+  totalSizeExact: boolean;
 };
 
 /**
@@ -1954,7 +2252,7 @@ export type RetrieveDocumentationResponse = Message<"proviso.v1.RetrieveDocument
  * Use `create(RetrieveDocumentationResponseSchema)` to create a new message.
  */
 export const RetrieveDocumentationResponseSchema: GenMessage<RetrieveDocumentationResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 38);
+  messageDesc(file_proviso_v1_tools, 40);
 
 /**
  * IqlComparison chooses the meaning of `>` and `<`.
@@ -1991,6 +2289,150 @@ export const IqlComparisonSchema: GenEnum<IqlComparison> = /*@__PURE__*/
   enumDesc(file_proviso_v1_tools, 0);
 
 /**
+ * IqlNodeType says what a node of a query's tree is, and how its score comes from those of its operands.
+ *
+ * @generated from enum proviso.v1.IqlNodeType
+ */
+export enum IqlNodeType {
+  /**
+   * Not set; the service never sends it.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A statement in plain words; a model scores it.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_STATEMENT = 1;
+   */
+  STATEMENT = 1,
+
+  /**
+   * A call of a template; a model scores the template's statement.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_TEMPLATE = 2;
+   */
+  TEMPLATE = 2,
+
+  /**
+   * 1 minus the score of its one operand.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_NOT = 3;
+   */
+  NOT = 3,
+
+  /**
+   * The lowest score of its operands.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_AND = 4;
+   */
+  AND = 4,
+
+  /**
+   * The highest score of its operands.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_OR = 5;
+   */
+  OR = 5,
+
+  /**
+   * The mean score of its operands.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_AVERAGE = 6;
+   */
+  AVERAGE = 6,
+
+  /**
+   * The lowest score of its comparisons, each of two neighbouring operands; IqlComparison says how each is scored.
+   *
+   * @generated from enum value: IQL_NODE_TYPE_COMPARISON = 7;
+   */
+  COMPARISON = 7,
+}
+
+/**
+ * Describes the enum proviso.v1.IqlNodeType.
+ */
+export const IqlNodeTypeSchema: GenEnum<IqlNodeType> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_tools, 1);
+
+/**
+ * IqlComparator stands between two operands of a comparison.
+ *
+ * @generated from enum proviso.v1.IqlComparator
+ */
+export enum IqlComparator {
+  /**
+   * Not set; the service never sends it.
+   *
+   * @generated from enum value: IQL_COMPARATOR_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * `>`: the left operand fits better.
+   *
+   * @generated from enum value: IQL_COMPARATOR_GREATER = 1;
+   */
+  GREATER = 1,
+
+  /**
+   * `<`: the right operand fits better.
+   *
+   * @generated from enum value: IQL_COMPARATOR_LESS = 2;
+   */
+  LESS = 2,
+}
+
+/**
+ * Describes the enum proviso.v1.IqlComparator.
+ */
+export const IqlComparatorSchema: GenEnum<IqlComparator> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_tools, 2);
+
+/**
+ * SearchEmptyReason says why a search found nothing worth returning.
+ *
+ * @generated from enum proviso.v1.SearchEmptyReason
+ */
+export enum SearchEmptyReason {
+  /**
+   * There are results.
+   *
+   * @generated from enum value: SEARCH_EMPTY_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * No document could be searched: there is none, or none that is READY.
+   *
+   * @generated from enum value: SEARCH_EMPTY_REASON_NOTHING_SEARCHED = 1;
+   */
+  NOTHING_SEARCHED = 1,
+
+  /**
+   * No passage holds the phrase in double quotes, or no passage holds any word while only words count.
+   *
+   * @generated from enum value: SEARCH_EMPTY_REASON_NO_MATCH = 2;
+   */
+  NO_MATCH = 2,
+
+  /**
+   * Every passage found is below min_score; best_semantic_score says how near the best one came.
+   *
+   * @generated from enum value: SEARCH_EMPTY_REASON_BELOW_MIN_SCORE = 3;
+   */
+  BELOW_MIN_SCORE = 3,
+}
+
+/**
+ * Describes the enum proviso.v1.SearchEmptyReason.
+ */
+export const SearchEmptyReasonSchema: GenEnum<SearchEmptyReason> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_tools, 3);
+
+/**
  * ToolService offers the agent's tools without the agent.
  *
  * @generated from service proviso.v1.ToolService
@@ -1998,7 +2440,8 @@ export const IqlComparisonSchema: GenEnum<IqlComparison> = /*@__PURE__*/
 export const ToolService: GenService<{
   /**
    * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-   * the others have their results.
+   * the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+   * first cost no model calls.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -2045,7 +2488,8 @@ export const ToolService: GenService<{
     output: typeof ListIqlTemplatesResponseSchema;
   },
   /**
-   * Search finds the passages of a matter that are closest to a query, by meaning and by words.
+   * Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+   * be searched are named.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
    * UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
    *
@@ -2098,7 +2542,8 @@ export const ToolService: GenService<{
   /**
    * GetDocumentText returns a document's text, whole or in part.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-   * FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+   * NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+   * FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
    *
    * @generated from rpc proviso.v1.ToolService.GetDocumentText
    */

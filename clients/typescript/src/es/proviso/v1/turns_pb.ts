@@ -6,13 +6,15 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { FailureCause } from "./errors_pb.js";
+import { file_proviso_v1_errors } from "./errors_pb.js";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file proviso/v1/turns.proto.
  */
 export const file_proviso_v1_turns: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcm92aXNvL3YxL3R1cm5zLnByb3RvEgpwcm92aXNvLnYxIpEBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAUSFQoNb3V0cHV0X3Rva2VucxgCIAEoBRITCgttb2RlbF9jYWxscxgDIAEoBRIbChNjYWNoZWRfaW5wdXRfdG9rZW5zGAQgASgFEikKBWNhbGxzGAUgAygLMhoucHJvdmlzby52MS5Nb2RlbENhbGxVc2FnZSK6AQoOTW9kZWxDYWxsVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgFEhUKDW91dHB1dF90b2tlbnMYAyABKAUSGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoBRIrCghkdXJhdGlvbhgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhISCgpmcm9tX2NhY2hlGAYgASgIEg4KBmZhaWxlZBgHIAEoCCKIAgoOVG9vbENhbGxSZWNvcmQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhMKC3NlcnZlcl9uYW1lGAMgASgJEhIKCmlucHV0X2pzb24YBCABKAkSDQoFZXJyb3IYBSABKAkSLgoKc3RhcnRfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIZHVyYXRpb24YByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEgoKZnJvbV9jYWNoZRgIIAEoCBIuCghkZWNpc2lvbhgJIAEoDjIcLnByb3Zpc28udjEuVG9vbENhbGxEZWNpc2lvbiLIAQoLVHVyblN1bW1hcnkSKwoLZXhpdF9yZWFzb24YASABKA4yFi5wcm92aXNvLnYxLkV4aXRSZWFzb24SLgoKdG9vbF9jYWxscxgCIAMoCzIaLnByb3Zpc28udjEuVG9vbENhbGxSZWNvcmQSIAoFdXNhZ2UYAyABKAsyES5wcm92aXNvLnYxLlVzYWdlEisKCGR1cmF0aW9uGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEg0KBW1vZGVsGAUgASgJKrMDCgpFeGl0UmVhc29uEhsKF0VYSVRfUkVBU09OX1VOU1BFQ0lGSUVEEAASGQoVRVhJVF9SRUFTT05fQ09NUExFVEVEEAESIQodRVhJVF9SRUFTT05fTUFYX1RVUk5TX1JFQUNIRUQQAhImCiJFWElUX1JFQVNPTl9NQVhfVE9PTF9DQUxMU19SRUFDSEVEEAMSIwofRVhJVF9SRUFTT05fTUFYX0NPTlRFWFRfUkVBQ0hFRBAEEhsKF0VYSVRfUkVBU09OX0VNUFRZX0lOUFVUEAUSHAoYRVhJVF9SRUFTT05fUkFURV9MSU1JVEVEEAYSGQoVRVhJVF9SRUFTT05fTExNX0VSUk9SEAcSJgoiRVhJVF9SRUFTT05fTExNX0dFTkVSQVRJT05fRkFJTFVSRRAIEiEKHUVYSVRfUkVBU09OX0lOVkFMSURfVE9PTF9DQUxMEAkSGQoVRVhJVF9SRUFTT05fQ0FOQ0VMTEVEEBQSIQodRVhJVF9SRUFTT05fREVBRExJTkVfRVhDRUVERUQQFRIeChpFWElUX1JFQVNPTl9JTlRFUk5BTF9FUlJPUhAWKqQBChBUb29sQ2FsbERlY2lzaW9uEiIKHlRPT0xfQ0FMTF9ERUNJU0lPTl9VTlNQRUNJRklFRBAAEiMKH1RPT0xfQ0FMTF9ERUNJU0lPTl9BUFBST1ZFX09OQ0UQARIqCiZUT09MX0NBTExfREVDSVNJT05fQVBQUk9WRV9GT1JfU0VTU0lPThACEhsKF1RPT0xfQ0FMTF9ERUNJU0lPTl9ERU5ZEANiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp]);
+  fileDesc("ChZwcm92aXNvL3YxL3R1cm5zLnByb3RvEgpwcm92aXNvLnYxIpEBCgVVc2FnZRIUCgxpbnB1dF90b2tlbnMYASABKAUSFQoNb3V0cHV0X3Rva2VucxgCIAEoBRITCgttb2RlbF9jYWxscxgDIAEoBRIbChNjYWNoZWRfaW5wdXRfdG9rZW5zGAQgASgFEikKBWNhbGxzGAUgAygLMhoucHJvdmlzby52MS5Nb2RlbENhbGxVc2FnZSK6AQoOTW9kZWxDYWxsVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgFEhUKDW91dHB1dF90b2tlbnMYAyABKAUSGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoBRIrCghkdXJhdGlvbhgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhISCgpmcm9tX2NhY2hlGAYgASgIEg4KBmZhaWxlZBgHIAEoCCK5AgoOVG9vbENhbGxSZWNvcmQSDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEhMKC3NlcnZlcl9uYW1lGAMgASgJEhIKCmlucHV0X2pzb24YBCABKAkSDQoFZXJyb3IYBSABKAkSLgoKc3RhcnRfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoIZHVyYXRpb24YByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SEgoKZnJvbV9jYWNoZRgIIAEoCBIuCghkZWNpc2lvbhgJIAEoDjIcLnByb3Zpc28udjEuVG9vbENhbGxEZWNpc2lvbhIvCg1mYWlsdXJlX2NhdXNlGAogASgOMhgucHJvdmlzby52MS5GYWlsdXJlQ2F1c2Ui8wEKC1R1cm5TdW1tYXJ5EisKC2V4aXRfcmVhc29uGAEgASgOMhYucHJvdmlzby52MS5FeGl0UmVhc29uEi4KCnRvb2xfY2FsbHMYAiADKAsyGi5wcm92aXNvLnYxLlRvb2xDYWxsUmVjb3JkEiAKBXVzYWdlGAMgASgLMhEucHJvdmlzby52MS5Vc2FnZRIrCghkdXJhdGlvbhgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhINCgVtb2RlbBgFIAEoCRIpCgpleGl0X2NhdXNlGAYgASgOMhUucHJvdmlzby52MS5FeGl0Q2F1c2UqswMKCkV4aXRSZWFzb24SGwoXRVhJVF9SRUFTT05fVU5TUEVDSUZJRUQQABIZChVFWElUX1JFQVNPTl9DT01QTEVURUQQARIhCh1FWElUX1JFQVNPTl9NQVhfVFVSTlNfUkVBQ0hFRBACEiYKIkVYSVRfUkVBU09OX01BWF9UT09MX0NBTExTX1JFQUNIRUQQAxIjCh9FWElUX1JFQVNPTl9NQVhfQ09OVEVYVF9SRUFDSEVEEAQSGwoXRVhJVF9SRUFTT05fRU1QVFlfSU5QVVQQBRIcChhFWElUX1JFQVNPTl9SQVRFX0xJTUlURUQQBhIZChVFWElUX1JFQVNPTl9MTE1fRVJST1IQBxImCiJFWElUX1JFQVNPTl9MTE1fR0VORVJBVElPTl9GQUlMVVJFEAgSIQodRVhJVF9SRUFTT05fSU5WQUxJRF9UT09MX0NBTEwQCRIZChVFWElUX1JFQVNPTl9DQU5DRUxMRUQQFBIhCh1FWElUX1JFQVNPTl9ERUFETElORV9FWENFRURFRBAVEh4KGkVYSVRfUkVBU09OX0lOVEVSTkFMX0VSUk9SEBYqnwQKCUV4aXRDYXVzZRIaChZFWElUX0NBVVNFX1VOU1BFQ0lGSUVEEAASFgoSRVhJVF9DQVVTRV9CTE9DS0VEEAESEgoORVhJVF9DQVVTRV9DVVQQAhIZChVFWElUX0NBVVNFX1JFQ0lUQVRJT04QAxIXChNFWElUX0NBVVNFX0xBTkdVQUdFEAQSFAoQRVhJVF9DQVVTRV9FTVBUWRAFEhgKFEVYSVRfQ0FVU0VfTUFMRk9STUVEEAYSGQoVRVhJVF9DQVVTRV9VTkdST1VOREVEEAcSHAoYRVhJVF9DQVVTRV9OT1RISU5HX0ZPVU5EEAgSFgoSRVhJVF9DQVVTRV9TVE9QUEVEEAkSHwobRVhJVF9DQVVTRV9NRVNTQUdFX1RPT19MT05HEAoSIAocRVhJVF9DQVVTRV9DT05WRVJTQVRJT05fRlVMTBALEh4KGkVYSVRfQ0FVU0VfUFJPVklERVJfUEFVU0VEEAwSHgoaRVhJVF9DQVVTRV9QUk9WSURFUl9GQUlMRUQQDRIfChtFWElUX0NBVVNFX1BST1ZJREVSX1JFRlVTRUQQDhIaChZFWElUX0NBVVNFX09WRVJfQlVER0VUEA8SGAoURVhJVF9DQVVTRV9BQkFORE9ORUQQEBIXChNFWElUX0NBVVNFX1NUT1BQSU5HEBESIgoeRVhJVF9DQVVTRV9DQU5DRUxMRURfQllfQ0FMTEVSEBIqpAEKEFRvb2xDYWxsRGVjaXNpb24SIgoeVE9PTF9DQUxMX0RFQ0lTSU9OX1VOU1BFQ0lGSUVEEAASIwofVE9PTF9DQUxMX0RFQ0lTSU9OX0FQUFJPVkVfT05DRRABEioKJlRPT0xfQ0FMTF9ERUNJU0lPTl9BUFBST1ZFX0ZPUl9TRVNTSU9OEAISGwoXVE9PTF9DQUxMX0RFQ0lTSU9OX0RFTlkQA2IGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_proviso_v1_errors]);
 
 /**
  * Usage is what a turn cost.
@@ -195,6 +197,13 @@ export type ToolCallRecord = Message<"proviso.v1.ToolCallRecord"> & {
    * @generated from field: proviso.v1.ToolCallDecision decision = 9;
    */
   decision: ToolCallDecision;
+
+  /**
+   * Why the call failed or was not made, for programs.
+   *
+   * @generated from field: proviso.v1.FailureCause failure_cause = 10;
+   */
+  failureCause: FailureCause;
 };
 
 /**
@@ -244,6 +253,13 @@ export type TurnSummary = Message<"proviso.v1.TurnSummary"> & {
    * @generated from field: string model = 5;
    */
   model: string;
+
+  /**
+   * What exactly ended the turn.
+   *
+   * @generated from field: proviso.v1.ExitCause exit_cause = 6;
+   */
+  exitCause: ExitCause;
 };
 
 /**
@@ -297,7 +313,7 @@ export enum ExitReason {
   MAX_CONTEXT_REACHED = 4,
 
   /**
-   * The message was empty or blank; nothing was stored. Retryable: yes. Display: no.
+   * The message was empty or blank; no message was stored. Retryable: yes. Display: no.
    *
    * @generated from enum value: EXIT_REASON_EMPTY_INPUT = 5;
    */
@@ -363,6 +379,154 @@ export const ExitReasonSchema: GenEnum<ExitReason> = /*@__PURE__*/
   enumDesc(file_proviso_v1_turns, 0);
 
 /**
+ * ExitCause says what exactly ended a turn, where the exit reason leaves that open. It decides retryable and retry_after.
+ *
+ * @generated from enum proviso.v1.ExitCause
+ */
+export enum ExitCause {
+  /**
+   * The exit reason says all.
+   *
+   * @generated from enum value: EXIT_CAUSE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * LLM_GENERATION_FAILURE: the provider blocked the question or the reply by its rules of safety. Retryable: no.
+   *
+   * @generated from enum value: EXIT_CAUSE_BLOCKED = 1;
+   */
+  BLOCKED = 1,
+
+  /**
+   * LLM_GENERATION_FAILURE: the reply was cut at the model's output limit. Retryable: no; ask for less.
+   *
+   * @generated from enum value: EXIT_CAUSE_CUT = 2;
+   */
+  CUT = 2,
+
+  /**
+   * LLM_GENERATION_FAILURE: the provider held the reply back because it repeats a published text. Retryable: no.
+   *
+   * @generated from enum value: EXIT_CAUSE_RECITATION = 3;
+   */
+  RECITATION = 3,
+
+  /**
+   * LLM_GENERATION_FAILURE: the model does not support the language. Retryable: no.
+   *
+   * @generated from enum value: EXIT_CAUSE_LANGUAGE = 4;
+   */
+  LANGUAGE = 4,
+
+  /**
+   * LLM_GENERATION_FAILURE: the model returned nothing, twice. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_EMPTY = 5;
+   */
+  EMPTY = 5,
+
+  /**
+   * LLM_GENERATION_FAILURE: the provider could not read its model's tool call, twice. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_MALFORMED = 6;
+   */
+  MALFORMED = 6,
+
+  /**
+   * LLM_GENERATION_FAILURE: what the model wrote, twice, stands in no source. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_UNGROUNDED = 7;
+   */
+  UNGROUNDED = 7,
+
+  /**
+   * LLM_GENERATION_FAILURE: the retrieval found nothing to answer from. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_NOTHING_FOUND = 8;
+   */
+  NOTHING_FOUND = 8,
+
+  /**
+   * LLM_GENERATION_FAILURE: the provider ended the reply for a reason that it does not name. Retryable: maybe.
+   *
+   * @generated from enum value: EXIT_CAUSE_STOPPED = 9;
+   */
+  STOPPED = 9,
+
+  /**
+   * MAX_CONTEXT_REACHED: this message alone is longer than the context limit. Retryable: no; shorten it.
+   *
+   * @generated from enum value: EXIT_CAUSE_MESSAGE_TOO_LONG = 10;
+   */
+  MESSAGE_TOO_LONG = 10,
+
+  /**
+   * MAX_CONTEXT_REACHED: the conversation has no room for another message. Retryable: no; see ContinueSession.
+   *
+   * @generated from enum value: EXIT_CAUSE_CONVERSATION_FULL = 11;
+   */
+  CONVERSATION_FULL = 11,
+
+  /**
+   * LLM_ERROR or RATE_LIMITED: calls kept failing, so the model is not called for a while; see retry_after.
+   * Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_PROVIDER_PAUSED = 12;
+   */
+  PROVIDER_PAUSED = 12,
+
+  /**
+   * LLM_ERROR: the provider could not be reached or failed. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_PROVIDER_FAILED = 13;
+   */
+  PROVIDER_FAILED = 13,
+
+  /**
+   * LLM_ERROR: the provider refused the call, for example its key or the model's name; the operator of the service has
+   * to look into it. Retryable: no.
+   *
+   * @generated from enum value: EXIT_CAUSE_PROVIDER_REFUSED = 14;
+   */
+  PROVIDER_REFUSED = 14,
+
+  /**
+   * LLM_ERROR or RATE_LIMITED: a budget or quota of the provider is used up. Retryable: no, until it is renewed.
+   *
+   * @generated from enum value: EXIT_CAUSE_OVER_BUDGET = 15;
+   */
+  OVER_BUDGET = 15,
+
+  /**
+   * CANCELLED: nobody read the turn for the grace time. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_ABANDONED = 16;
+   */
+  ABANDONED = 16,
+
+  /**
+   * CANCELLED: the service was stopping. Retryable: yes.
+   *
+   * @generated from enum value: EXIT_CAUSE_STOPPING = 17;
+   */
+  STOPPING = 17,
+
+  /**
+   * CANCELLED: a caller cancelled it. Retryable: not applicable.
+   *
+   * @generated from enum value: EXIT_CAUSE_CANCELLED_BY_CALLER = 18;
+   */
+  CANCELLED_BY_CALLER = 18,
+}
+
+/**
+ * Describes the enum proviso.v1.ExitCause.
+ */
+export const ExitCauseSchema: GenEnum<ExitCause> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_turns, 1);
+
+/**
  * ToolCallDecision is a person's decision on a tool call.
  *
  * @generated from enum proviso.v1.ToolCallDecision
@@ -401,5 +565,5 @@ export enum ToolCallDecision {
  * Describes the enum proviso.v1.ToolCallDecision.
  */
 export const ToolCallDecisionSchema: GenEnum<ToolCallDecision> = /*@__PURE__*/
-  enumDesc(file_proviso_v1_turns, 1);
+  enumDesc(file_proviso_v1_turns, 2);
 

@@ -124,6 +124,8 @@ export interface ListContextItemsResponse {
   items: CatalogItem[];
   /** Token of the next page; empty on the last. */
   nextPageToken: string;
+  /** Number of items on all pages. */
+  totalSize: number;
 }
 
 /** GetContextItemRequest names an item. */

@@ -11,8 +11,9 @@ import { Observable } from "rxjs";
 import { Duration } from "../../google/protobuf/duration.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { DocumentContext, MatterContext, RequestContext } from "./context.js";
+import { FailureCause } from "./errors.js";
 import { ChatMessage, MessageRole } from "./sessions.js";
-import { ExitReason, ToolCallDecision, ToolCallRecord, Usage } from "./turns.js";
+import { ExitCause, ExitReason, ToolCallDecision, ToolCallRecord, Usage } from "./turns.js";
 
 export const protobufPackage = "proviso.v1";
 
@@ -51,7 +52,7 @@ export const ContextProblem = {
   CONTEXT_PROBLEM_UNSPECIFIED: "CONTEXT_PROBLEM_UNSPECIFIED",
   /** CONTEXT_PROBLEM_MATTER_REQUIRED - The question needs a matter and none is selected. */
   CONTEXT_PROBLEM_MATTER_REQUIRED: "CONTEXT_PROBLEM_MATTER_REQUIRED",
-  /** CONTEXT_PROBLEM_MATTER_NOT_FOUND - The matter does not exist, its id is malformed, or the caller may not see it. */
+  /** CONTEXT_PROBLEM_MATTER_NOT_FOUND - The matter does not exist, its id is malformed or missing beside a document, or the caller may not see it. */
   CONTEXT_PROBLEM_MATTER_NOT_FOUND: "CONTEXT_PROBLEM_MATTER_NOT_FOUND",
   /** CONTEXT_PROBLEM_DOCUMENT_PROCESSING - The document is still being processed. */
   CONTEXT_PROBLEM_DOCUMENT_PROCESSING: "CONTEXT_PROBLEM_DOCUMENT_PROCESSING",
@@ -59,6 +60,8 @@ export const ContextProblem = {
   CONTEXT_PROBLEM_DOCUMENT_FAILED: "CONTEXT_PROBLEM_DOCUMENT_FAILED",
   /** CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND - The document is not in the matter, or its id is malformed; the message lists the matter's documents. */
   CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND: "CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND",
+  /** CONTEXT_PROBLEM_CONTEXT_UNCLEAR - The message begins with what looks like a [CONTEXT] marker that cannot be read with certainty; the person is asked. */
+  CONTEXT_PROBLEM_CONTEXT_UNCLEAR: "CONTEXT_PROBLEM_CONTEXT_UNCLEAR",
 } as const;
 
 export type ContextProblem = typeof ContextProblem[keyof typeof ContextProblem];
@@ -70,6 +73,7 @@ export namespace ContextProblem {
   export type CONTEXT_PROBLEM_DOCUMENT_PROCESSING = typeof ContextProblem.CONTEXT_PROBLEM_DOCUMENT_PROCESSING;
   export type CONTEXT_PROBLEM_DOCUMENT_FAILED = typeof ContextProblem.CONTEXT_PROBLEM_DOCUMENT_FAILED;
   export type CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND = typeof ContextProblem.CONTEXT_PROBLEM_DOCUMENT_NOT_FOUND;
+  export type CONTEXT_PROBLEM_CONTEXT_UNCLEAR = typeof ContextProblem.CONTEXT_PROBLEM_CONTEXT_UNCLEAR;
 }
 
 /** OnDisconnect says what happens to a turn that nobody reads. */
@@ -117,6 +121,48 @@ export namespace DiscardReason {
   export type DISCARD_REASON_NOT_FINAL = typeof DiscardReason.DISCARD_REASON_NOT_FINAL;
 }
 
+/** TextRelease says when the text of an answer is sent. */
+export const TextRelease = {
+  /** TEXT_RELEASE_UNSPECIFIED - The same as CHECKED. */
+  TEXT_RELEASE_UNSPECIFIED: "TEXT_RELEASE_UNSPECIFIED",
+  /** TEXT_RELEASE_CHECKED - Sentence by sentence, each once it has been checked against the sources. */
+  TEXT_RELEASE_CHECKED: "TEXT_RELEASE_CHECKED",
+  /** TEXT_RELEASE_RAW - As the model writes it. Text that fails the check is voided later by text_discarded. */
+  TEXT_RELEASE_RAW: "TEXT_RELEASE_RAW",
+} as const;
+
+export type TextRelease = typeof TextRelease[keyof typeof TextRelease];
+
+export namespace TextRelease {
+  export type TEXT_RELEASE_UNSPECIFIED = typeof TextRelease.TEXT_RELEASE_UNSPECIFIED;
+  export type TEXT_RELEASE_CHECKED = typeof TextRelease.TEXT_RELEASE_CHECKED;
+  export type TEXT_RELEASE_RAW = typeof TextRelease.TEXT_RELEASE_RAW;
+}
+
+/** CitationKind says what a citation points to. */
+export const CitationKind = {
+  /** CITATION_KIND_UNSPECIFIED - Not set; the service never sends it. */
+  CITATION_KIND_UNSPECIFIED: "CITATION_KIND_UNSPECIFIED",
+  /** CITATION_KIND_DOCUMENT - A place in the text of a document. */
+  CITATION_KIND_DOCUMENT: "CITATION_KIND_DOCUMENT",
+  /** CITATION_KIND_TOOL_CALL - The result of a tool call that is no passage of a document, such as that of an MCP tool. */
+  CITATION_KIND_TOOL_CALL: "CITATION_KIND_TOOL_CALL",
+  /** CITATION_KIND_REFERENCE - A reference of the request context. */
+  CITATION_KIND_REFERENCE: "CITATION_KIND_REFERENCE",
+  /** CITATION_KIND_ASSET - A summary or an image that came with the message. */
+  CITATION_KIND_ASSET: "CITATION_KIND_ASSET",
+} as const;
+
+export type CitationKind = typeof CitationKind[keyof typeof CitationKind];
+
+export namespace CitationKind {
+  export type CITATION_KIND_UNSPECIFIED = typeof CitationKind.CITATION_KIND_UNSPECIFIED;
+  export type CITATION_KIND_DOCUMENT = typeof CitationKind.CITATION_KIND_DOCUMENT;
+  export type CITATION_KIND_TOOL_CALL = typeof CitationKind.CITATION_KIND_TOOL_CALL;
+  export type CITATION_KIND_REFERENCE = typeof CitationKind.CITATION_KIND_REFERENCE;
+  export type CITATION_KIND_ASSET = typeof CitationKind.CITATION_KIND_ASSET;
+}
+
 /** TurnState is the state of a turn. */
 export const TurnState = {
   /** TURN_STATE_UNSPECIFIED - Not set; the service never sends it. */
@@ -138,6 +184,26 @@ export namespace TurnState {
   export type TURN_STATE_ENDED = typeof TurnState.TURN_STATE_ENDED;
 }
 
+/**
+ * LeaveOut says what of a turn's events a reader does without. It changes neither the turn nor what is kept of it: a
+ * reader who leaves nothing out, and GetTurn, get all of it.
+ */
+export interface LeaveOut {
+  /** What tools returned: `output` and `output_json` of tool_end. */
+  toolOutput: boolean;
+  /** The request contexts that repeat that of the final state: those of turn_start and of the final state's messages. */
+  repeatedContexts: boolean;
+  /** `messages` of the final state: the conversation, whose last answer is `message`. */
+  history: boolean;
+  /**
+   * `citations` and `tool_call_records` of the final state where the events before it have told them: in a call that
+   * sent the turn from its first event.
+   */
+  told: boolean;
+  /** What the request context of the final state lists: its items, those omitted, and the assets. */
+  contextItems: boolean;
+}
+
 /** ChatOptions changes how one turn runs. Limits can be lowered, never raised: a higher one is INVALID_ARGUMENT. */
 export interface ChatOptions {
   /**
@@ -145,20 +211,20 @@ export interface ChatOptions {
    * Limits: 0 to 128 characters.
    */
   model: string;
-  /** The largest number of model calls; the service's limit when absent. Limits: 1 to 100. */
-  maxTurns?:
-    | number
-    | undefined;
-  /** The largest number of tool calls; the service's limit when absent. Limits: 0 to 100. */
-  maxToolCalls?:
-    | number
-    | undefined;
-  /** The largest number of characters of conversation; the service's limit when absent. Limits: 1 to 1000000. */
-  maxContextChars?:
-    | number
-    | undefined;
+  /** The largest number of model calls; 0 means the service's limit. Limits: 0 to 100. */
+  maxTurns: number;
+  /** The largest number of tool calls; 0 means the service's limit. Limits: 0 to 100. */
+  maxToolCalls: number;
+  /** The largest number of characters of conversation; 0 means the service's limit. Limits: 0 to 1000000. */
+  maxContextChars: number;
   /** Whether the turn neither reads nor writes the response and retrieval caches. */
   disableCache: boolean;
+  /** When the text of the answer is sent. */
+  textRelease: TextRelease;
+  /** Whether the turn makes no tool calls, whatever max_tool_calls allows. */
+  disableTools: boolean;
+  /** What is not sent to this caller. */
+  leaveOut: LeaveOut | undefined;
 }
 
 /** HistoryMessage is an earlier message of a conversation that the caller keeps itself. */
@@ -169,32 +235,43 @@ export interface HistoryMessage {
   content: string;
 }
 
-/**
- * ChatRequest is a person's message and what comes with it. `session_id` together with `history` is INVALID_ARGUMENT.
- * With neither of them the turn stands alone.
- */
+/** ConversationHistory is a conversation that the caller keeps itself. */
+export interface ConversationHistory {
+  /** Earlier messages, oldest first. Limits: 0 to 200 items. */
+  messages: HistoryMessage[];
+}
+
+/** ChatRequest is a person's message and what comes with it. */
 export interface ChatRequest {
   /**
-   * The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A blank message ends in
-   * EMPTY_INPUT. Limits: 0 to 32000 characters.
+   * The message. It may begin with a [CONTEXT] marker, which matter_context overrides. A message of which nothing can
+   * be seen ends in EMPTY_INPUT. Limits: 0 to 32000 characters.
    */
   message: string;
   /** The matter and document that the person is looking at. */
   matterContext:
     | MatterContext
     | undefined;
-  /** Images for the model: https URLs of at most 2048 characters. Limits: 0 to 5 items. */
+  /**
+   * Images for the model: https URLs; one that cannot be loaded, or has more than 8192 characters, is noted in the
+   * request context, and the turn goes on. Limits: 0 to 5 items.
+   */
   imageUrls: string[];
   /** Summaries of files that the back end keeps for the session. Limits: 0 to 20 items. */
   documentContext: DocumentContext[];
-  /** The conversation; a new one is made when the id is unknown. Limits: 0 to 128 characters. */
-  sessionId: string;
+  /** A session, which the service keeps; a new one is made when the id is unknown. Limits: 0 to 128 characters. */
+  sessionId?:
+    | string
+    | undefined;
+  /** A conversation that the caller keeps. */
+  history?:
+    | ConversationHistory
+    | undefined;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
-  /** Earlier messages, oldest first, for callers that keep the conversation themselves. Limits: 0 to 200 items. */
-  history: HistoryMessage[];
   /**
-   * An id that makes a retry safe: the same id with the same payload attaches to the same turn.
+   * An id that makes a retry safe: the same id with the same payload attaches to the same turn and sends it from its
+   * first event. What is left out for the caller is no part of the payload.
    * Limits: 0 to 128 characters.
    */
   requestId: string;
@@ -205,8 +282,8 @@ export interface ChatRequest {
     | ChatOptions
     | undefined;
   /**
-   * The assets of the message that the model gets: file names of document_context and URLs of image_urls; all when
-   * empty. Limits: 0 to 25 items.
+   * The assets of the message that the model gets: file names of document_context and URLs of image_urls, whole or
+   * without their query; all when empty. Limits: 0 to 25 items.
    */
   selectedAssets: string[];
 }
@@ -219,6 +296,8 @@ export interface ResumeChatRequest {
   afterSequence: number;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
+  /** What is not sent to this caller. */
+  leaveOut: LeaveOut | undefined;
 }
 
 /** AgentEvent is one step of a turn. */
@@ -315,7 +394,10 @@ export interface ToolStart {
   inputJson: string;
 }
 
-/** ToolEnd says what a tool returned. */
+/**
+ * ToolEnd says what a tool returned. Every tool_start has its tool_end, also where the turn is cut; the error then says
+ * so.
+ */
 export interface ToolEnd {
   /** The call. */
   callId: string;
@@ -338,35 +420,52 @@ export interface ToolEnd {
     | undefined;
   /** Whether the result came from a cache. */
   fromCache: boolean;
+  /** Why the tool failed, for programs. */
+  failureCause: FailureCause;
 }
 
-/** Citation ties a part of the answer to a document's text. The document's text from `start` to `end` is `quote`. */
+/**
+ * Citation ties a part of the answer to its source. The source's text from `start` to `end` is `quote`. The text is that
+ * of the document, the output of the tool call, the content of the reference, or the summary of the asset; an image has
+ * none.
+ */
 export interface Citation {
-  /** The number in the answer's text, from 1: "[1]". */
+  /**
+   * The number in the answer's text, from 1 in reading order: "[1]". 0 where the answer names or quotes its source
+   * without a number.
+   */
   number: number;
   /** Start of the cited part in FinalState.message, in Unicode code points. */
   answerStart: number;
   /** End of the cited part in FinalState.message, in Unicode code points, exclusive. */
   answerEnd: number;
-  /** UUID of the document. */
+  /** UUID of the document; empty for the other kinds. */
   documentId: string;
-  /** File name of the document. */
+  /** File name of the document or asset; the URL of an image, without its query. */
   filename: string;
-  /** Start of the quote in the document's text, in Unicode code points. */
+  /** Start of the quote in the source's text, in Unicode code points. */
   start: number;
-  /** End of the quote in the document's text, in Unicode code points, exclusive. */
+  /** End of the quote in the source's text, in Unicode code points, exclusive. */
   end: number;
   /**
-   * Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote from a passage
-   * that a search found, it is the page that the passage begins on.
+   * Page of the quote, counted from 1 as the file counts; 0 where the format has no pages. For a quote that goes on to
+   * the next page, it is the page that the quote begins on.
    */
   page: number;
-  /** Nearest heading; empty when there is none. */
+  /** Number and title of the clause that the quote stands in, as in "12.3 Notices"; empty when there is none. */
   heading: string;
-  /** The words of the document. */
+  /** The words of the source. */
   quote: string;
-  /** `cite:<document_id>@<start>-<end>`. */
+  /** `cite:<document_id>@<start>-<end>`; empty for the other kinds. */
   permalink: string;
+  /** What is cited. */
+  kind: CitationKind;
+  /** The tool call whose result is cited, as in the turn's events; set for TOOL_CALL. */
+  callId: string;
+  /** Name of the tool, or of the reference; empty for the other kinds. */
+  name: string;
+  /** Server that offers the tool; set for TOOL_CALL. */
+  serverName: string;
 }
 
 /**
@@ -424,7 +523,10 @@ export interface FinalState {
   fromCache: boolean;
   /** What is wrong with the message's matter or document. */
   contextProblem: ContextProblem;
-  /** Whether the oldest of `messages` were left out to keep the answer small. */
+  /**
+   * Whether parts were left out to keep the answer small: the oldest of `messages`, and where that is not enough,
+   * parts of the request context, of the usage, of the tool call records and of the citations.
+   */
   truncated: boolean;
   /** How long the turn took; absent when the service was stopped before it could record this. */
   duration:
@@ -432,6 +534,18 @@ export interface FinalState {
     | undefined;
   /** The tools that were called, and those that a person denied, in order. */
   toolCallRecords: ToolCallRecord[];
+  /** What exactly ended the turn, where the exit reason leaves that open. */
+  exitCause: ExitCause;
+  /**
+   * Number of sentences of the model that no source holds. They were left out of `message`; one mark stands in the place
+   * of each, or of several in a row.
+   */
+  omittedSentences: number;
+  /**
+   * Whether the end of `message` was left out because the answer was longer than 200000 characters; a note at the end
+   * of `message` then says so.
+   */
+  messageTruncated: boolean;
 }
 
 /** InvokeResponse is the result of a turn. */
@@ -478,7 +592,10 @@ export interface GetTurnResponse {
     | undefined;
   /** Its session; empty when it stands alone. */
   sessionId: string;
-  /** The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL. */
+  /**
+   * The calls that it waits for a decision on; empty unless it is AWAITING_APPROVAL. Where their arguments are too long
+   * for one answer, the last ones are left out until others are decided.
+   */
   pendingApprovals: ApprovalRequired[];
 }
 
@@ -510,18 +627,25 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 export interface ChatServiceClient {
   /**
    * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-   * metadata `proviso-turn-id` has the turn's id before the first event.
+   * metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+   * are no longer kept, the turn's stored final_state is the only event, under its own sequence.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-   * id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+   * id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+   * and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
    * UNAVAILABLE/NOT_READY.
    */
 
   chat(request: ChatRequest, metadata?: Metadata): Observable<AgentEvent>;
 
   /**
-   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-   * a turn that waits for a person's decision; it goes on when the service is back.
+   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+   * are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+   * turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+   * After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+   * NOT_FOUND/TURN_EXPIRED for a turn that has lost
+   * its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+   * on when the service is back.
    */
 
   resumeChat(request: ResumeChatRequest, metadata?: Metadata): Observable<AgentEvent>;
@@ -569,18 +693,25 @@ export interface ChatServiceClient {
 export interface ChatServiceController {
   /**
    * Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
-   * metadata `proviso-turn-id` has the turn's id before the first event.
+   * metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
+   * are no longer kept, the turn's stored final_state is the only event, under its own sequence.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST with every field violation; ABORTED/SESSION_BUSY with the running turn's
-   * id; ALREADY_EXISTS/REQUEST_ID_REUSED; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
+   * id; ALREADY_EXISTS/REQUEST_ID_REUSED; NOT_FOUND/TURN_EXPIRED for the request_id of a turn that has lost its process
+   * and has no final state yet; RESOURCE_EXHAUSTED/TOO_BUSY with RetryInfo; UNAVAILABLE/DRAINING;
    * UNAVAILABLE/NOT_READY.
    */
 
   chat(request: ChatRequest, metadata?: Metadata): Observable<AgentEvent>;
 
   /**
-   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; NOT_FOUND/TURN_EXPIRED; UNAVAILABLE/DRAINING for
-   * a turn that waits for a person's decision; it goes on when the service is back.
+   * ResumeChat streams the events of a turn that come after a given sequence, each once and in order. When the events
+   * are no longer kept, the stored final_state is the only event, whatever sequence was given. Its sequence is the
+   * turn's last one, or the next after the given one where the service died before it had counted the turn's events.
+   * After the last sequence of a turn that has ended nothing comes, and the stream ends with OK.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a sequence that the turn has not reached; NOT_FOUND/TURN_UNKNOWN;
+   * NOT_FOUND/TURN_EXPIRED for a turn that has lost
+   * its process and has no final state yet; UNAVAILABLE/DRAINING for a turn that waits for a person's decision; it goes
+   * on when the service is back.
    */
 
   resumeChat(request: ResumeChatRequest, metadata?: Metadata): Observable<AgentEvent>;

@@ -176,11 +176,11 @@ export interface DocumentContext {
 export interface AssetUse {
   /** Kind of the asset. */
   kind: AssetKind;
-  /** File name of a document, URL of an image. */
+  /** File name of a document; URL of an image without query and fragment, which may hold a signature. */
   name: string;
   /** Whether the model was given the asset. */
   included: boolean;
-  /** Why it was not, in words; empty when it was. */
+  /** Why it was not, in words. Of an image that it was given smaller than it is: its size before and after. Else empty. */
   note: string;
   /** The line about a document that the model was given; empty for images and for documents that were left out. */
   text: string;

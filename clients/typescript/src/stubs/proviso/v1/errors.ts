@@ -13,8 +13,9 @@ export const protobufFileName = "proviso/v1/errors.proto";
 /**
  * ErrorReason is the machine-readable cause of a failed call. A failed call carries google.rpc.Status details: an
  * ErrorInfo whose `reason` is one of these names without the prefix (for example "TURN_EXPIRED") and whose `domain` is
- * "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED and
- * UNAVAILABLE, and a ResourceInfo for NOT_FOUND. Exception text never reaches a caller.
+ * "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED,
+ * UNAVAILABLE and documents that are still being processed, a ResourceInfo for NOT_FOUND, a PreconditionFailure for
+ * FAILED_PRECONDITION, and IqlFaults for INVALID_IQL. Exception text never reaches a caller.
  */
 export const ErrorReason = {
   /** ERROR_REASON_UNSPECIFIED - No reason was given; the service never sends it. */
@@ -29,7 +30,10 @@ export const ErrorReason = {
   ERROR_REASON_SESSION_NOT_FOUND: "ERROR_REASON_SESSION_NOT_FOUND",
   /** ERROR_REASON_TURN_UNKNOWN - NOT_FOUND: this caller never had a turn of this id. */
   ERROR_REASON_TURN_UNKNOWN: "ERROR_REASON_TURN_UNKNOWN",
-  /** ERROR_REASON_TURN_EXPIRED - NOT_FOUND: the turn has ended and its events are no longer kept; GetTurn still has its final state. */
+  /**
+   * ERROR_REASON_TURN_EXPIRED - NOT_FOUND: the turn's events are no longer kept and it has no final state yet, because it has lost its process.
+   * Within some seconds it is ended; try again.
+   */
   ERROR_REASON_TURN_EXPIRED: "ERROR_REASON_TURN_EXPIRED",
   /** ERROR_REASON_SESSION_BUSY - ABORTED: the session is running a turn. The ErrorInfo metadata has its `turn_id`, for ResumeChat. */
   ERROR_REASON_SESSION_BUSY: "ERROR_REASON_SESSION_BUSY",
@@ -37,9 +41,12 @@ export const ErrorReason = {
   ERROR_REASON_REQUEST_ID_REUSED: "ERROR_REASON_REQUEST_ID_REUSED",
   /** ERROR_REASON_SESSION_EXISTS - ALREADY_EXISTS: a session of this id exists. */
   ERROR_REASON_SESSION_EXISTS: "ERROR_REASON_SESSION_EXISTS",
-  /** ERROR_REASON_DOCUMENT_NOT_READY - FAILED_PRECONDITION: the document has no text yet, or its ingestion failed. */
-  ERROR_REASON_DOCUMENT_NOT_READY: "ERROR_REASON_DOCUMENT_NOT_READY",
-  /** ERROR_REASON_NO_READY_DOCUMENTS - FAILED_PRECONDITION: the matter has no document that is READY. */
+  /** ERROR_REASON_DOCUMENT_PROCESSING - FAILED_PRECONDITION: the document has no text yet; see RetryInfo. */
+  ERROR_REASON_DOCUMENT_PROCESSING: "ERROR_REASON_DOCUMENT_PROCESSING",
+  /**
+   * ERROR_REASON_NO_READY_DOCUMENTS - FAILED_PRECONDITION: the matter has no document that is READY. The ErrorInfo metadata counts its documents: `ready`,
+   * `processing` and `failed`. If any is being processed, there is a RetryInfo.
+   */
   ERROR_REASON_NO_READY_DOCUMENTS: "ERROR_REASON_NO_READY_DOCUMENTS",
   /** ERROR_REASON_UNSUPPORTED_DOCUMENT - INVALID_ARGUMENT: the uploaded bytes are not a document that the service reads. */
   ERROR_REASON_UNSUPPORTED_DOCUMENT: "ERROR_REASON_UNSUPPORTED_DOCUMENT",
@@ -69,8 +76,8 @@ export const ErrorReason = {
   /** ERROR_REASON_INDEX_REBUILDING - FAILED_PRECONDITION: the vector index is being rebuilt already. */
   ERROR_REASON_INDEX_REBUILDING: "ERROR_REASON_INDEX_REBUILDING",
   /**
-   * ERROR_REASON_INVALID_IQL - INVALID_ARGUMENT: the IQL query cannot be read. The BadRequest detail has every fault; the ErrorInfo metadata has
-   * the `start` and `end` of the first fault in the query, in Unicode code points.
+   * ERROR_REASON_INVALID_IQL - INVALID_ARGUMENT: the IQL query cannot be read. The IqlFaults detail has the faults with their places and what
+   * would correct them; the BadRequest detail has them in words.
    */
   ERROR_REASON_INVALID_IQL: "ERROR_REASON_INVALID_IQL",
   /**
@@ -85,6 +92,16 @@ export const ErrorReason = {
   ERROR_REASON_CATALOG_INVALID: "ERROR_REASON_CATALOG_INVALID",
   /** ERROR_REASON_NO_REQUEST_CONTEXT - FAILED_PRECONDITION: the turn has not ended, or called no model, so there is no payload to rebuild. */
   ERROR_REASON_NO_REQUEST_CONTEXT: "ERROR_REASON_NO_REQUEST_CONTEXT",
+  /** ERROR_REASON_DOCUMENT_FAILED - FAILED_PRECONDITION: the ingestion of the document has failed, so it has no text. Trying again does not help. */
+  ERROR_REASON_DOCUMENT_FAILED: "ERROR_REASON_DOCUMENT_FAILED",
+  /** ERROR_REASON_TURN_NOT_ENDED - FAILED_PRECONDITION: the turn has not ended, so there is no answer to rate. */
+  ERROR_REASON_TURN_NOT_ENDED: "ERROR_REASON_TURN_NOT_ENDED",
+  /** ERROR_REASON_PAGE_NOT_FOUND - NOT_FOUND: the document has no page of this number. */
+  ERROR_REASON_PAGE_NOT_FOUND: "ERROR_REASON_PAGE_NOT_FOUND",
+  /** ERROR_REASON_DOCUMENT_WITHOUT_PAGES - FAILED_PRECONDITION: the document's format has no pages. */
+  ERROR_REASON_DOCUMENT_WITHOUT_PAGES: "ERROR_REASON_DOCUMENT_WITHOUT_PAGES",
+  /** ERROR_REASON_SECTION_NOT_FOUND - NOT_FOUND: the document has no such section, or several. The message names the nearest headings. */
+  ERROR_REASON_SECTION_NOT_FOUND: "ERROR_REASON_SECTION_NOT_FOUND",
 } as const;
 
 export type ErrorReason = typeof ErrorReason[keyof typeof ErrorReason];
@@ -100,7 +117,7 @@ export namespace ErrorReason {
   export type ERROR_REASON_SESSION_BUSY = typeof ErrorReason.ERROR_REASON_SESSION_BUSY;
   export type ERROR_REASON_REQUEST_ID_REUSED = typeof ErrorReason.ERROR_REASON_REQUEST_ID_REUSED;
   export type ERROR_REASON_SESSION_EXISTS = typeof ErrorReason.ERROR_REASON_SESSION_EXISTS;
-  export type ERROR_REASON_DOCUMENT_NOT_READY = typeof ErrorReason.ERROR_REASON_DOCUMENT_NOT_READY;
+  export type ERROR_REASON_DOCUMENT_PROCESSING = typeof ErrorReason.ERROR_REASON_DOCUMENT_PROCESSING;
   export type ERROR_REASON_NO_READY_DOCUMENTS = typeof ErrorReason.ERROR_REASON_NO_READY_DOCUMENTS;
   export type ERROR_REASON_UNSUPPORTED_DOCUMENT = typeof ErrorReason.ERROR_REASON_UNSUPPORTED_DOCUMENT;
   export type ERROR_REASON_TOO_BUSY = typeof ErrorReason.ERROR_REASON_TOO_BUSY;
@@ -118,6 +135,53 @@ export namespace ErrorReason {
   export type ERROR_REASON_MODEL_API_ERROR = typeof ErrorReason.ERROR_REASON_MODEL_API_ERROR;
   export type ERROR_REASON_CATALOG_INVALID = typeof ErrorReason.ERROR_REASON_CATALOG_INVALID;
   export type ERROR_REASON_NO_REQUEST_CONTEXT = typeof ErrorReason.ERROR_REASON_NO_REQUEST_CONTEXT;
+  export type ERROR_REASON_DOCUMENT_FAILED = typeof ErrorReason.ERROR_REASON_DOCUMENT_FAILED;
+  export type ERROR_REASON_TURN_NOT_ENDED = typeof ErrorReason.ERROR_REASON_TURN_NOT_ENDED;
+  export type ERROR_REASON_PAGE_NOT_FOUND = typeof ErrorReason.ERROR_REASON_PAGE_NOT_FOUND;
+  export type ERROR_REASON_DOCUMENT_WITHOUT_PAGES = typeof ErrorReason.ERROR_REASON_DOCUMENT_WITHOUT_PAGES;
+  export type ERROR_REASON_SECTION_NOT_FOUND = typeof ErrorReason.ERROR_REASON_SECTION_NOT_FOUND;
+}
+
+/**
+ * FailureCause says why a part of the work failed: a document that was left out, a tool call, an ingestion. It stands
+ * beside words for a person.
+ */
+export const FailureCause = {
+  /** FAILURE_CAUSE_UNSPECIFIED - Nothing failed. */
+  FAILURE_CAUSE_UNSPECIFIED: "FAILURE_CAUSE_UNSPECIFIED",
+  /** FAILURE_CAUSE_PROCESSING - The document is still being processed. Try again in a moment. */
+  FAILURE_CAUSE_PROCESSING: "FAILURE_CAUSE_PROCESSING",
+  /** FAILURE_CAUSE_FAILED - It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault. */
+  FAILURE_CAUSE_FAILED: "FAILURE_CAUSE_FAILED",
+  /** FAILURE_CAUSE_NOT_FOUND - The thing that was named does not exist, or the caller may not see it. */
+  FAILURE_CAUSE_NOT_FOUND: "FAILURE_CAUSE_NOT_FOUND",
+  /** FAILURE_CAUSE_NOT_ALLOWED - A person, or the provider of a model, did not allow it. */
+  FAILURE_CAUSE_NOT_ALLOWED: "FAILURE_CAUSE_NOT_ALLOWED",
+  /** FAILURE_CAUSE_TOO_LONG - It is longer than the service works on. A part of it could be done. */
+  FAILURE_CAUSE_TOO_LONG: "FAILURE_CAUSE_TOO_LONG",
+  /** FAILURE_CAUSE_TIMED_OUT - The time limit passed. Trying again may help. */
+  FAILURE_CAUSE_TIMED_OUT: "FAILURE_CAUSE_TIMED_OUT",
+  /** FAILURE_CAUSE_PROVIDER_AWAY - The provider of a model, a tool server, or a part of the service is away or busy. Try again in a moment. */
+  FAILURE_CAUSE_PROVIDER_AWAY: "FAILURE_CAUSE_PROVIDER_AWAY",
+  /** FAILURE_CAUSE_INVALID - What was asked cannot be carried out: it is malformed, or does not fit. */
+  FAILURE_CAUSE_INVALID: "FAILURE_CAUSE_INVALID",
+  /** FAILURE_CAUSE_CANCELLED - The turn ended before. */
+  FAILURE_CAUSE_CANCELLED: "FAILURE_CAUSE_CANCELLED",
+} as const;
+
+export type FailureCause = typeof FailureCause[keyof typeof FailureCause];
+
+export namespace FailureCause {
+  export type FAILURE_CAUSE_UNSPECIFIED = typeof FailureCause.FAILURE_CAUSE_UNSPECIFIED;
+  export type FAILURE_CAUSE_PROCESSING = typeof FailureCause.FAILURE_CAUSE_PROCESSING;
+  export type FAILURE_CAUSE_FAILED = typeof FailureCause.FAILURE_CAUSE_FAILED;
+  export type FAILURE_CAUSE_NOT_FOUND = typeof FailureCause.FAILURE_CAUSE_NOT_FOUND;
+  export type FAILURE_CAUSE_NOT_ALLOWED = typeof FailureCause.FAILURE_CAUSE_NOT_ALLOWED;
+  export type FAILURE_CAUSE_TOO_LONG = typeof FailureCause.FAILURE_CAUSE_TOO_LONG;
+  export type FAILURE_CAUSE_TIMED_OUT = typeof FailureCause.FAILURE_CAUSE_TIMED_OUT;
+  export type FAILURE_CAUSE_PROVIDER_AWAY = typeof FailureCause.FAILURE_CAUSE_PROVIDER_AWAY;
+  export type FAILURE_CAUSE_INVALID = typeof FailureCause.FAILURE_CAUSE_INVALID;
+  export type FAILURE_CAUSE_CANCELLED = typeof FailureCause.FAILURE_CAUSE_CANCELLED;
 }
 
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";

@@ -8,6 +8,7 @@
 import type { Metadata } from "@grpc/grpc-js";
 import { GrpcMethod, GrpcStreamMethod } from "@nestjs/microservices";
 import { Observable } from "rxjs";
+import { AnswerRating, Rating } from "./sessions.js";
 
 export const protobufPackage = "proviso.v1";
 
@@ -23,6 +24,40 @@ export interface RebuildIndexResponse {
   vectorsDone: number;
   /** Number of all vectors, as counted at the start. */
   vectorsTotal: number;
+}
+
+/** ListRatingsRequest asks for a page of ratings. */
+export interface ListRatingsRequest {
+  /** Number of ratings to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  pageSize: number;
+  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  pageToken: string;
+  /** Only these ratings; all when it is not set. */
+  rating: Rating;
+}
+
+/** RatedAnswer is a rating and the answer that it is about. */
+export interface RatedAnswer {
+  /** The tenant of the user. */
+  tenant: string;
+  /** The user who asked, and who rated the answer. */
+  userId: string;
+  /** The session; empty for an answer without one. */
+  sessionId: string;
+  /** The turn that gave the answer. */
+  turnId: string;
+  /** The rating. */
+  rating: AnswerRating | undefined;
+}
+
+/** ListRatingsResponse is a page of ratings. */
+export interface ListRatingsResponse {
+  /** The ratings, the newest first. */
+  ratings: RatedAnswer[];
+  /** Token of the next page; empty on the last. */
+  nextPageToken: string;
+  /** Number of ratings on all pages. */
+  totalSize: number;
 }
 
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
@@ -41,6 +76,13 @@ export interface MaintenanceServiceClient {
    */
 
   rebuildIndex(request: RebuildIndexRequest, metadata?: Metadata): Observable<RebuildIndexResponse>;
+
+  /**
+   * ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   */
+
+  listRatings(request: ListRatingsRequest, metadata?: Metadata): Observable<ListRatingsResponse>;
 }
 
 /**
@@ -57,11 +99,21 @@ export interface MaintenanceServiceController {
    */
 
   rebuildIndex(request: RebuildIndexRequest, metadata?: Metadata): Observable<RebuildIndexResponse>;
+
+  /**
+   * ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   */
+
+  listRatings(
+    request: ListRatingsRequest,
+    metadata?: Metadata,
+  ): Promise<ListRatingsResponse> | Observable<ListRatingsResponse> | ListRatingsResponse;
 }
 
 export function MaintenanceServiceControllerMethods() {
   return function (constructor: Function) {
-    const grpcMethods: string[] = ["rebuildIndex"];
+    const grpcMethods: string[] = ["rebuildIndex", "listRatings"];
     for (const method of grpcMethods) {
       const descriptor: any = Reflect.getOwnPropertyDescriptor(constructor.prototype, method);
       GrpcMethod("MaintenanceService", method)(constructor.prototype[method], method, descriptor);

@@ -8,7 +8,9 @@
 import type { Metadata } from "@grpc/grpc-js";
 import { GrpcMethod, GrpcStreamMethod } from "@nestjs/microservices";
 import { Observable } from "rxjs";
+import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { FailureCause } from "./errors.js";
 
 export const protobufPackage = "proviso.v1";
 
@@ -42,7 +44,7 @@ export namespace DocumentStatus {
 export interface Matter {
   /** UUID. */
   matterId: string;
-  /** Name, for people. */
+  /** Name, for people; never empty. Limits: 0 to 512 characters. */
   name: string;
   /** When it was made. */
   createTime:
@@ -52,6 +54,10 @@ export interface Matter {
   documentCount: number;
   /** Number of documents that are READY. */
   readyCount: number;
+  /** Notes, for people; the agent does not read them. Limits: 0 to 20000 characters. */
+  notes: string;
+  /** When its name or its notes were last changed; create_time until then. */
+  updateTime: Timestamp | undefined;
 }
 
 /** Document is a file of a matter, or of the documentation. */
@@ -87,6 +93,8 @@ export interface Document {
    * empty when there was none. It may have been deleted since.
    */
   replacesDocumentId: string;
+  /** Why ingestion failed, for programs. */
+  failureCause: FailureCause;
 }
 
 /** CreateMatterRequest describes a matter. */
@@ -95,6 +103,11 @@ export interface CreateMatterRequest {
   name: string;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
+  /**
+   * An id that makes a retry safe: the same id with the same payload returns the same matter, until it is
+   * deleted. Limits: 0 to 128 characters.
+   */
+  requestId: string;
 }
 
 /** CreateMatterResponse holds the new matter. */
@@ -131,6 +144,24 @@ export interface ListMattersResponse {
   matters: Matter[];
   /** Token of the next page; empty on the last. */
   nextPageToken: string;
+  /** Number of matters on all pages. */
+  totalSize: number;
+}
+
+/** UpdateMatterRequest says what to change of a matter. */
+export interface UpdateMatterRequest {
+  /** The matter_id says which matter; name and notes are the new values. All other fields are ignored. */
+  matter:
+    | Matter
+    | undefined;
+  /** The fields to change: `name`, `notes`; no `*`. When it is empty, those that are not empty in `matter` are changed. */
+  updateMask: FieldMask | undefined;
+}
+
+/** UpdateMatterResponse holds the matter as it is now. */
+export interface UpdateMatterResponse {
+  /** The matter. */
+  matter: Matter | undefined;
 }
 
 /** DeleteMatterRequest names a matter. */
@@ -149,7 +180,7 @@ export interface UploadHeader {
   matterId: string;
   /** File name; its extension helps to recognise the format. Limits: 1 to 255 characters. */
   filename: string;
-  /** SHA-256 of the bytes, in hexadecimal; checked when given. Limits: 0 to 64 characters. */
+  /** SHA-256 of the bytes, in hexadecimal of either case; checked when given. Limits: 0 to 64 characters. */
   sha256: string;
 }
 
@@ -198,6 +229,96 @@ export interface GetDocumentResponse {
   document: Document | undefined;
 }
 
+/** GetDocumentContentRequest names a document and a part of its bytes. */
+export interface GetDocumentContentRequest {
+  /** UUID of the matter, or "documentation". */
+  matterId: string;
+  /** UUID of the document. */
+  documentId: string;
+  /** First byte to send, counted from 0; at most the document's size. Limits: 0 to 2147483647. */
+  offset: number;
+  /** Number of bytes to send at most; 0 means all to the end. Limits: 0 to 2147483647. */
+  length: number;
+}
+
+/** DocumentContentHeader says what the bytes that follow are. */
+export interface DocumentContentHeader {
+  /** Media type as detected, for example "application/pdf". */
+  mediaType: string;
+  /** Size of the whole document in bytes. */
+  sizeBytes: number;
+  /** SHA-256 of the whole document, in hexadecimal. */
+  sha256: string;
+  /** File name as uploaded. */
+  filename: string;
+  /** First byte that follows, counted from 0. */
+  rangeStart: number;
+  /** End of the bytes that follow, exclusive; range_start when none follow. */
+  rangeEnd: number;
+}
+
+/** GetDocumentContentResponse is one message of a document's content: the header first, then the bytes in order. */
+export interface GetDocumentContentResponse {
+  /** The header; it is the first message and no other. */
+  header?:
+    | DocumentContentHeader
+    | undefined;
+  /** Some of the bytes, at most 256 KiB. */
+  data?: Uint8Array | undefined;
+}
+
+/** GetDocumentPageRequest names a page of a document. */
+export interface GetDocumentPageRequest {
+  /** UUID of the matter, or "documentation". */
+  matterId: string;
+  /** UUID of the document. */
+  documentId: string;
+  /** Number of the page, from 1, as in citations. Limits: 1 to 1000000. */
+  page: number;
+  /**
+   * Only words of the document's text from this position on, in Unicode code points. A word that stands partly in the
+   * range is there as a whole; a range without words of the page gives none. Limits: 0 to 2147483647.
+   */
+  start: number;
+  /** Only words of the text before this position; 0 means the end of the page. Limits: 0 to 2147483647. */
+  end: number;
+}
+
+/** PageWord is a word of a document's text and the box around it on its page. */
+export interface PageWord {
+  /** Where the word begins in the document's text, in Unicode code points. */
+  start: number;
+  /** Where it ends, exclusive. */
+  end: number;
+  /** Left edge of the box in points, from the left edge of the page as it is shown. */
+  x: number;
+  /** Upper edge of the box in points, from the upper edge of the page as it is shown. */
+  y: number;
+  /** Width of the box in points. */
+  width: number;
+  /** Height of the box in points. */
+  height: number;
+}
+
+/** GetDocumentPageResponse holds a page as it is shown, turned as the file asks for. */
+export interface GetDocumentPageResponse {
+  /** Number of the page, from 1. */
+  page: number;
+  /** Number of the document's last page, also where that has no text. */
+  pageCount: number;
+  /**
+   * Whether the service knows the page's size and words. It does for PDFs; for one that was uploaded before the service
+   * kept them, only after it is deleted and uploaded again.
+   */
+  hasLayout: boolean;
+  /** Width in points (1/72 inch); 0 without layout. */
+  width: number;
+  /** Height in points; 0 without layout. */
+  height: number;
+  /** The words asked for, in the order of the text. Up to 50,000 words of a page have boxes. */
+  words: PageWord[];
+}
+
 /** ListDocumentsRequest asks for a page of documents. */
 export interface ListDocumentsRequest {
   /** UUID of the matter, or "documentation". */
@@ -214,6 +335,8 @@ export interface ListDocumentsResponse {
   documents: Document[];
   /** Token of the next page; empty on the last. */
   nextPageToken: string;
+  /** Number of documents on all pages. */
+  totalSize: number;
 }
 
 /** DeleteDocumentRequest names a document. */
@@ -262,7 +385,7 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 export interface MatterServiceClient {
   /**
    * CreateMatter makes a matter.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
    */
 
   createMatter(request: CreateMatterRequest, metadata?: Metadata): Observable<CreateMatterResponse>;
@@ -282,8 +405,17 @@ export interface MatterServiceClient {
   listMatters(request: ListMattersRequest, metadata?: Metadata): Observable<ListMattersResponse>;
 
   /**
+   * UpdateMatter changes the name or the notes of a matter.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+   * NOT_FOUND/MATTER_NOT_FOUND.
+   */
+
+  updateMatter(request: UpdateMatterRequest, metadata?: Metadata): Observable<UpdateMatterResponse>;
+
+  /**
    * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-   * be deleted at once is deleted as soon as possible, also after a restart.
+   * be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+   * a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -292,8 +424,8 @@ export interface MatterServiceClient {
   /**
    * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
    * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-   * sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-   * name, whose extension says what format it has.
+   * sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+   * tried again under the new file name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -307,6 +439,25 @@ export interface MatterServiceClient {
    */
 
   getDocument(request: GetDocumentRequest, metadata?: Metadata): Observable<GetDocumentResponse>;
+
+  /**
+   * GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+   * the bytes in pieces of at most 256 KiB.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+   */
+
+  getDocumentContent(request: GetDocumentContentRequest, metadata?: Metadata): Observable<GetDocumentContentResponse>;
+
+  /**
+   * GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+   * so that a viewer can mark a quote on the page of a PDF.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+   * NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+   * FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
+   */
+
+  getDocumentPage(request: GetDocumentPageRequest, metadata?: Metadata): Observable<GetDocumentPageResponse>;
 
   /**
    * ListDocuments lists a matter's documents in the order of upload.
@@ -324,7 +475,8 @@ export interface MatterServiceClient {
   deleteDocument(request: DeleteDocumentRequest, metadata?: Metadata): Observable<DeleteDocumentResponse>;
 
   /**
-   * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+   * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+   * at once where there is none.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    */
 
@@ -343,7 +495,7 @@ export interface MatterServiceClient {
 export interface MatterServiceController {
   /**
    * CreateMatter makes a matter.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
    */
 
   createMatter(
@@ -372,8 +524,20 @@ export interface MatterServiceController {
   ): Promise<ListMattersResponse> | Observable<ListMattersResponse> | ListMattersResponse;
 
   /**
+   * UpdateMatter changes the name or the notes of a matter.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+   * NOT_FOUND/MATTER_NOT_FOUND.
+   */
+
+  updateMatter(
+    request: UpdateMatterRequest,
+    metadata?: Metadata,
+  ): Promise<UpdateMatterResponse> | Observable<UpdateMatterResponse> | UpdateMatterResponse;
+
+  /**
    * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-   * be deleted at once is deleted as soon as possible, also after a restart.
+   * be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
+   * a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -385,8 +549,8 @@ export interface MatterServiceController {
   /**
    * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
    * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
-   * sent again to a matter are the same document. If that document has FAILED, it is tried again under the new file
-   * name, whose extension says what format it has.
+   * sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
+   * tried again under the new file name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
    * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
    * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
@@ -406,6 +570,28 @@ export interface MatterServiceController {
     request: GetDocumentRequest,
     metadata?: Metadata,
   ): Promise<GetDocumentResponse> | Observable<GetDocumentResponse> | GetDocumentResponse;
+
+  /**
+   * GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
+   * the bytes in pieces of at most 256 KiB.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
+   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+   */
+
+  getDocumentContent(request: GetDocumentContentRequest, metadata?: Metadata): Observable<GetDocumentContentResponse>;
+
+  /**
+   * GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
+   * so that a viewer can mark a quote on the page of a PDF.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+   * NOT_FOUND/PAGE_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED;
+   * FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES.
+   */
+
+  getDocumentPage(
+    request: GetDocumentPageRequest,
+    metadata?: Metadata,
+  ): Promise<GetDocumentPageResponse> | Observable<GetDocumentPageResponse> | GetDocumentPageResponse;
 
   /**
    * ListDocuments lists a matter's documents in the order of upload.
@@ -429,7 +615,8 @@ export interface MatterServiceController {
   ): Promise<DeleteDocumentResponse> | Observable<DeleteDocumentResponse> | DeleteDocumentResponse;
 
   /**
-   * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED.
+   * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
+   * at once where there is none.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    */
 
@@ -442,8 +629,11 @@ export function MatterServiceControllerMethods() {
       "createMatter",
       "getMatter",
       "listMatters",
+      "updateMatter",
       "deleteMatter",
       "getDocument",
+      "getDocumentContent",
+      "getDocumentPage",
       "listDocuments",
       "deleteDocument",
       "watchDocuments",

@@ -8,6 +8,7 @@
 import type { Metadata } from "@grpc/grpc-js";
 import { GrpcMethod, GrpcStreamMethod } from "@nestjs/microservices";
 import { Observable } from "rxjs";
+import { FieldMask } from "../../google/protobuf/field_mask.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
 import { ContextItemRef, DocumentContext, IncludeMode, MatterContext, RequestContext } from "./context.js";
 import { TurnSummary } from "./turns.js";
@@ -15,6 +16,57 @@ import { TurnSummary } from "./turns.js";
 export const protobufPackage = "proviso.v1";
 
 export const protobufFileName = "proviso/v1/sessions.proto";
+
+/** Rating says whether an answer was good. */
+export const Rating = {
+  /** RATING_UNSPECIFIED - Not said. */
+  RATING_UNSPECIFIED: "RATING_UNSPECIFIED",
+  /** RATING_UP - It was good. */
+  RATING_UP: "RATING_UP",
+  /** RATING_DOWN - It was not good. */
+  RATING_DOWN: "RATING_DOWN",
+} as const;
+
+export type Rating = typeof Rating[keyof typeof Rating];
+
+export namespace Rating {
+  export type RATING_UNSPECIFIED = typeof Rating.RATING_UNSPECIFIED;
+  export type RATING_UP = typeof Rating.RATING_UP;
+  export type RATING_DOWN = typeof Rating.RATING_DOWN;
+}
+
+/** RatingReason says what was wrong with an answer. */
+export const RatingReason = {
+  /** RATING_REASON_UNSPECIFIED - Not said. */
+  RATING_REASON_UNSPECIFIED: "RATING_REASON_UNSPECIFIED",
+  /** RATING_REASON_INCORRECT - What it says is wrong. */
+  RATING_REASON_INCORRECT: "RATING_REASON_INCORRECT",
+  /** RATING_REASON_INCOMPLETE - Something is missing. */
+  RATING_REASON_INCOMPLETE: "RATING_REASON_INCOMPLETE",
+  /** RATING_REASON_WRONG_SOURCE - What it cites does not say this, or is not the right source. */
+  RATING_REASON_WRONG_SOURCE: "RATING_REASON_WRONG_SOURCE",
+  /** RATING_REASON_UNCLEAR - It is hard to understand. */
+  RATING_REASON_UNCLEAR: "RATING_REASON_UNCLEAR",
+  /** RATING_REASON_OFF_TOPIC - It answers another question. */
+  RATING_REASON_OFF_TOPIC: "RATING_REASON_OFF_TOPIC",
+  /** RATING_REASON_TOO_SLOW - It took too long. */
+  RATING_REASON_TOO_SLOW: "RATING_REASON_TOO_SLOW",
+  /** RATING_REASON_OTHER - Something else; the text may say what. */
+  RATING_REASON_OTHER: "RATING_REASON_OTHER",
+} as const;
+
+export type RatingReason = typeof RatingReason[keyof typeof RatingReason];
+
+export namespace RatingReason {
+  export type RATING_REASON_UNSPECIFIED = typeof RatingReason.RATING_REASON_UNSPECIFIED;
+  export type RATING_REASON_INCORRECT = typeof RatingReason.RATING_REASON_INCORRECT;
+  export type RATING_REASON_INCOMPLETE = typeof RatingReason.RATING_REASON_INCOMPLETE;
+  export type RATING_REASON_WRONG_SOURCE = typeof RatingReason.RATING_REASON_WRONG_SOURCE;
+  export type RATING_REASON_UNCLEAR = typeof RatingReason.RATING_REASON_UNCLEAR;
+  export type RATING_REASON_OFF_TOPIC = typeof RatingReason.RATING_REASON_OFF_TOPIC;
+  export type RATING_REASON_TOO_SLOW = typeof RatingReason.RATING_REASON_TOO_SLOW;
+  export type RATING_REASON_OTHER = typeof RatingReason.RATING_REASON_OTHER;
+}
 
 /** MessageRole says who wrote a message. Error and approval messages never reach the model. */
 export const MessageRole = {
@@ -28,7 +80,7 @@ export const MessageRole = {
   MESSAGE_ROLE_ERROR: "MESSAGE_ROLE_ERROR",
   /** MESSAGE_ROLE_APPROVAL - Decisions on tool calls. */
   MESSAGE_ROLE_APPROVAL: "MESSAGE_ROLE_APPROVAL",
-  /** MESSAGE_ROLE_ASSISTANT - The agent; the only role with a request context. */
+  /** MESSAGE_ROLE_ASSISTANT - The agent. */
   MESSAGE_ROLE_ASSISTANT: "MESSAGE_ROLE_ASSISTANT",
 } as const;
 
@@ -64,13 +116,28 @@ export namespace ItemChange {
   export type ITEM_CHANGE_LOST = typeof ItemChange.ITEM_CHANGE_LOST;
 }
 
+/** AnswerRating is what a person said of an answer. */
+export interface AnswerRating {
+  /** Whether it was good. */
+  rating: Rating;
+  /** What was wrong with it. */
+  reason: RatingReason;
+  /** The person's own words. */
+  text: string;
+  /** When the person said it last. */
+  rateTime: Timestamp | undefined;
+}
+
 /** ChatMessage is one message of a conversation. */
 export interface ChatMessage {
   /** Who wrote it. */
   role: MessageRole;
   /** The text; for assistant messages exactly what was displayed. */
   content: string;
-  /** What the model was given, and why; on assistant messages only. */
+  /**
+   * What the model was given, and why; on assistant and error messages. A message that would not fit into an answer
+   * comes with parts of it only.
+   */
   requestContext:
     | RequestContext
     | undefined;
@@ -83,7 +150,11 @@ export interface ChatMessage {
   /** Identifies the message in its session; empty in a final state. */
   messageId: string;
   /** What is kept of the turn, on the message that ended it (assistant or error); absent in a final state. */
-  turn: TurnSummary | undefined;
+  turn:
+    | TurnSummary
+    | undefined;
+  /** What a person said of the turn's answer, on the message that ended it; absent when nobody did, and in a final state. */
+  rating: AnswerRating | undefined;
 }
 
 /** SessionContextItem is an item that a session includes in every request. */
@@ -100,7 +171,7 @@ export interface SessionContextItem {
 
 /** Session is a conversation of one user. */
 export interface Session {
-  /** The caller's own string, unique within tenant and user. */
+  /** The caller's own string, unique within tenant and user. Limits: 1 to 128 characters. */
   sessionId: string;
   /** Items included in every request. */
   items: SessionContextItem[];
@@ -112,7 +183,7 @@ export interface Session {
   createTime:
     | Timestamp
     | undefined;
-  /** When it was last used. */
+  /** When it was last used or changed. */
   updateTime:
     | Timestamp
     | undefined;
@@ -122,6 +193,10 @@ export interface Session {
   messageCount: number;
   /** Tools that a person has approved for this session. */
   approvedTools: ContextItemRef[];
+  /** Title, for people; empty until somebody gives it one. Limits: 0 to 512 characters. */
+  title: string;
+  /** Notes, for people; the agent does not read them. Limits: 0 to 20000 characters. */
+  notes: string;
 }
 
 /** CreateSessionRequest asks for a session. */
@@ -130,11 +205,34 @@ export interface CreateSessionRequest {
   sessionId: string;
   /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
   userId: string;
+  /**
+   * An id that makes a retry safe: the same id with the same payload returns the same session, until it is deleted.
+   * Limits: 0 to 128 characters.
+   */
+  requestId: string;
 }
 
 /** CreateSessionResponse holds the new session. */
 export interface CreateSessionResponse {
   /** The session. */
+  session: Session | undefined;
+}
+
+/** ContinueSessionRequest names the session to go on from, and the new one. */
+export interface ContinueSessionRequest {
+  /** The session to go on from. Limits: 1 to 128 characters. */
+  sessionId: string;
+  /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
+  userId: string;
+  /** The new session's id; made by the service when empty. Limits: 0 to 128 characters. */
+  newSessionId: string;
+  /** As in CreateSessionRequest, for the new session. Limits: 0 to 128 characters. */
+  requestId: string;
+}
+
+/** ContinueSessionResponse holds the new session. */
+export interface ContinueSessionResponse {
+  /** The session. Its message_count says how many messages it has taken along. */
   session: Session | undefined;
 }
 
@@ -168,6 +266,28 @@ export interface ListSessionsResponse {
   sessions: Session[];
   /** Token of the next page; empty on the last. */
   nextPageToken: string;
+  /** Number of sessions on all pages. */
+  totalSize: number;
+}
+
+/** UpdateSessionRequest says what to change of a session. */
+export interface UpdateSessionRequest {
+  /** The session_id says which session; title and notes are the new values. All other fields are ignored. */
+  session:
+    | Session
+    | undefined;
+  /** The fields to change: `title`, `notes`; no `*`. When it is empty, those that are not empty in `session` are changed. */
+  updateMask:
+    | FieldMask
+    | undefined;
+  /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
+  userId: string;
+}
+
+/** UpdateSessionResponse holds the session as it is now. */
+export interface UpdateSessionResponse {
+  /** The session. */
+  session: Session | undefined;
 }
 
 /** DeleteSessionRequest names a session. */
@@ -232,6 +352,8 @@ export interface ListMessagesResponse {
   messages: ChatMessage[];
   /** Token of the next page; empty on the last. */
   nextPageToken: string;
+  /** Number of messages on all pages. */
+  totalSize: number;
 }
 
 /** PreviewRequestContextRequest describes a message that is not sent. */
@@ -330,6 +452,26 @@ export interface SuggestRemovalsResponse {
   answers: number;
 }
 
+/** RateAnswerRequest says how good an answer was. */
+export interface RateAnswerRequest {
+  /** The turn. Limits: 1 to 64 characters. */
+  turnId: string;
+  /** The user, where the caller's credential does not say it. Limits: 0 to 128 characters. */
+  userId: string;
+  /** Whether it was good; when it is not set, an earlier rating is taken back. */
+  rating: Rating;
+  /** What was wrong with it; may be left out. */
+  reason: RatingReason;
+  /** The person's own words; may be left out. Limits: 0 to 2000 characters. */
+  text: string;
+}
+
+/** RateAnswerResponse holds the rating as it is now. */
+export interface RateAnswerResponse {
+  /** The rating; absent when it was taken back. */
+  rating: AnswerRating | undefined;
+}
+
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /** SessionService keeps conversations: their context items and their messages. */
@@ -337,10 +479,22 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 export interface SessionServiceClient {
   /**
    * CreateSession makes a session and adds the catalog's `always` items to it.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+   * ALREADY_EXISTS/REQUEST_ID_REUSED.
    */
 
   createSession(request: CreateSessionRequest, metadata?: Metadata): Observable<CreateSessionResponse>;
+
+  /**
+   * ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+   * It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+   * context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+   * keep their turn_id, their turn and their rating, and get message_ids of their own.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+   * ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
+   */
+
+  continueSession(request: ContinueSessionRequest, metadata?: Metadata): Observable<ContinueSessionResponse>;
 
   /**
    * GetSession returns a session.
@@ -350,14 +504,24 @@ export interface SessionServiceClient {
   getSession(request: GetSessionRequest, metadata?: Metadata): Observable<GetSessionResponse>;
 
   /**
-   * ListSessions lists the caller's sessions, newest first.
+   * ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+   * one.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    */
 
   listSessions(request: ListSessionsRequest, metadata?: Metadata): Observable<ListSessionsResponse>;
 
   /**
-   * DeleteSession deletes a session and its messages.
+   * UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+   * NOT_FOUND/SESSION_NOT_FOUND.
+   */
+
+  updateSession(request: UpdateSessionRequest, metadata?: Metadata): Observable<UpdateSessionResponse>;
+
+  /**
+   * DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+   * SESSION_NOT_FOUND, which a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
    */
 
@@ -414,6 +578,15 @@ export interface SessionServiceClient {
    */
 
   suggestRemovals(request: SuggestRemovalsRequest, metadata?: Metadata): Observable<SuggestRemovalsResponse>;
+
+  /**
+   * RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+   * back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+   * MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+   */
+
+  rateAnswer(request: RateAnswerRequest, metadata?: Metadata): Observable<RateAnswerResponse>;
 }
 
 /** SessionService keeps conversations: their context items and their messages. */
@@ -421,13 +594,28 @@ export interface SessionServiceClient {
 export interface SessionServiceController {
   /**
    * CreateSession makes a session and adds the catalog's `always` items to it.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/SESSION_EXISTS when the caller has one of this id;
+   * ALREADY_EXISTS/REQUEST_ID_REUSED.
    */
 
   createSession(
     request: CreateSessionRequest,
     metadata?: Metadata,
   ): Promise<CreateSessionResponse> | Observable<CreateSessionResponse> | CreateSessionResponse;
+
+  /**
+   * ContinueSession makes a session that goes on where another one stopped, for a conversation that has become too long.
+   * It takes the items, the matter and document, and the last messages along, as many as fill at most a third of the
+   * context limit. The other session stays as it is, and its title is not taken along. Messages that are taken along
+   * keep their turn_id, their turn and their rating, and get message_ids of their own.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ALREADY_EXISTS/SESSION_EXISTS;
+   * ALREADY_EXISTS/REQUEST_ID_REUSED; ABORTED/SESSION_BUSY.
+   */
+
+  continueSession(
+    request: ContinueSessionRequest,
+    metadata?: Metadata,
+  ): Promise<ContinueSessionResponse> | Observable<ContinueSessionResponse> | ContinueSessionResponse;
 
   /**
    * GetSession returns a session.
@@ -440,7 +628,8 @@ export interface SessionServiceController {
   ): Promise<GetSessionResponse> | Observable<GetSessionResponse> | GetSessionResponse;
 
   /**
-   * ListSessions lists the caller's sessions, newest first.
+   * ListSessions lists the caller's sessions, those that were made last first; neither a message nor a new title moves
+   * one.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    */
 
@@ -450,7 +639,19 @@ export interface SessionServiceController {
   ): Promise<ListSessionsResponse> | Observable<ListSessionsResponse> | ListSessionsResponse;
 
   /**
-   * DeleteSession deletes a session and its messages.
+   * UpdateSession changes the title or the notes of a session, also while a turn runs in it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
+   * NOT_FOUND/SESSION_NOT_FOUND.
+   */
+
+  updateSession(
+    request: UpdateSessionRequest,
+    metadata?: Metadata,
+  ): Promise<UpdateSessionResponse> | Observable<UpdateSessionResponse> | UpdateSessionResponse;
+
+  /**
+   * DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
+   * SESSION_NOT_FOUND, which a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
    */
 
@@ -525,14 +726,28 @@ export interface SessionServiceController {
     request: SuggestRemovalsRequest,
     metadata?: Metadata,
   ): Promise<SuggestRemovalsResponse> | Observable<SuggestRemovalsResponse> | SuggestRemovalsResponse;
+
+  /**
+   * RateAnswer says how good the answer of a turn was. It replaces an earlier rating of the same answer, and takes it
+   * back where the rating is not set. The session shows it with its message, and operators see it in ListRatings of
+   * MaintenanceService. An answer without a session can be rated, too, and any rating may come with a reason.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_ENDED.
+   */
+
+  rateAnswer(
+    request: RateAnswerRequest,
+    metadata?: Metadata,
+  ): Promise<RateAnswerResponse> | Observable<RateAnswerResponse> | RateAnswerResponse;
 }
 
 export function SessionServiceControllerMethods() {
   return function (constructor: Function) {
     const grpcMethods: string[] = [
       "createSession",
+      "continueSession",
       "getSession",
       "listSessions",
+      "updateSession",
       "deleteSession",
       "addContextItem",
       "removeContextItem",
@@ -540,6 +755,7 @@ export function SessionServiceControllerMethods() {
       "previewRequestContext",
       "rebuildRequest",
       "suggestRemovals",
+      "rateAnswer",
     ];
     for (const method of grpcMethods) {
       const descriptor: any = Reflect.getOwnPropertyDescriptor(constructor.prototype, method);

@@ -9,6 +9,8 @@ import type { Metadata } from "@grpc/grpc-js";
 import { GrpcMethod, GrpcStreamMethod } from "@nestjs/microservices";
 import { Observable } from "rxjs";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { FailureCause } from "./errors.js";
+import { DocumentStatus } from "./matters.js";
 
 export const protobufPackage = "proviso.v1";
 
@@ -30,6 +32,78 @@ export namespace IqlComparison {
   export type IQL_COMPARISON_UNSPECIFIED = typeof IqlComparison.IQL_COMPARISON_UNSPECIFIED;
   export type IQL_COMPARISON_CONTRACT = typeof IqlComparison.IQL_COMPARISON_CONTRACT;
   export type IQL_COMPARISON_VENDOR = typeof IqlComparison.IQL_COMPARISON_VENDOR;
+}
+
+/** IqlNodeType says what a node of a query's tree is, and how its score comes from those of its operands. */
+export const IqlNodeType = {
+  /** IQL_NODE_TYPE_UNSPECIFIED - Not set; the service never sends it. */
+  IQL_NODE_TYPE_UNSPECIFIED: "IQL_NODE_TYPE_UNSPECIFIED",
+  /** IQL_NODE_TYPE_STATEMENT - A statement in plain words; a model scores it. */
+  IQL_NODE_TYPE_STATEMENT: "IQL_NODE_TYPE_STATEMENT",
+  /** IQL_NODE_TYPE_TEMPLATE - A call of a template; a model scores the template's statement. */
+  IQL_NODE_TYPE_TEMPLATE: "IQL_NODE_TYPE_TEMPLATE",
+  /** IQL_NODE_TYPE_NOT - 1 minus the score of its one operand. */
+  IQL_NODE_TYPE_NOT: "IQL_NODE_TYPE_NOT",
+  /** IQL_NODE_TYPE_AND - The lowest score of its operands. */
+  IQL_NODE_TYPE_AND: "IQL_NODE_TYPE_AND",
+  /** IQL_NODE_TYPE_OR - The highest score of its operands. */
+  IQL_NODE_TYPE_OR: "IQL_NODE_TYPE_OR",
+  /** IQL_NODE_TYPE_AVERAGE - The mean score of its operands. */
+  IQL_NODE_TYPE_AVERAGE: "IQL_NODE_TYPE_AVERAGE",
+  /** IQL_NODE_TYPE_COMPARISON - The lowest score of its comparisons, each of two neighbouring operands; IqlComparison says how each is scored. */
+  IQL_NODE_TYPE_COMPARISON: "IQL_NODE_TYPE_COMPARISON",
+} as const;
+
+export type IqlNodeType = typeof IqlNodeType[keyof typeof IqlNodeType];
+
+export namespace IqlNodeType {
+  export type IQL_NODE_TYPE_UNSPECIFIED = typeof IqlNodeType.IQL_NODE_TYPE_UNSPECIFIED;
+  export type IQL_NODE_TYPE_STATEMENT = typeof IqlNodeType.IQL_NODE_TYPE_STATEMENT;
+  export type IQL_NODE_TYPE_TEMPLATE = typeof IqlNodeType.IQL_NODE_TYPE_TEMPLATE;
+  export type IQL_NODE_TYPE_NOT = typeof IqlNodeType.IQL_NODE_TYPE_NOT;
+  export type IQL_NODE_TYPE_AND = typeof IqlNodeType.IQL_NODE_TYPE_AND;
+  export type IQL_NODE_TYPE_OR = typeof IqlNodeType.IQL_NODE_TYPE_OR;
+  export type IQL_NODE_TYPE_AVERAGE = typeof IqlNodeType.IQL_NODE_TYPE_AVERAGE;
+  export type IQL_NODE_TYPE_COMPARISON = typeof IqlNodeType.IQL_NODE_TYPE_COMPARISON;
+}
+
+/** IqlComparator stands between two operands of a comparison. */
+export const IqlComparator = {
+  /** IQL_COMPARATOR_UNSPECIFIED - Not set; the service never sends it. */
+  IQL_COMPARATOR_UNSPECIFIED: "IQL_COMPARATOR_UNSPECIFIED",
+  /** IQL_COMPARATOR_GREATER - `>`: the left operand fits better. */
+  IQL_COMPARATOR_GREATER: "IQL_COMPARATOR_GREATER",
+  /** IQL_COMPARATOR_LESS - `<`: the right operand fits better. */
+  IQL_COMPARATOR_LESS: "IQL_COMPARATOR_LESS",
+} as const;
+
+export type IqlComparator = typeof IqlComparator[keyof typeof IqlComparator];
+
+export namespace IqlComparator {
+  export type IQL_COMPARATOR_UNSPECIFIED = typeof IqlComparator.IQL_COMPARATOR_UNSPECIFIED;
+  export type IQL_COMPARATOR_GREATER = typeof IqlComparator.IQL_COMPARATOR_GREATER;
+  export type IQL_COMPARATOR_LESS = typeof IqlComparator.IQL_COMPARATOR_LESS;
+}
+
+/** SearchEmptyReason says why a search found nothing worth returning. */
+export const SearchEmptyReason = {
+  /** SEARCH_EMPTY_REASON_UNSPECIFIED - There are results. */
+  SEARCH_EMPTY_REASON_UNSPECIFIED: "SEARCH_EMPTY_REASON_UNSPECIFIED",
+  /** SEARCH_EMPTY_REASON_NOTHING_SEARCHED - No document could be searched: there is none, or none that is READY. */
+  SEARCH_EMPTY_REASON_NOTHING_SEARCHED: "SEARCH_EMPTY_REASON_NOTHING_SEARCHED",
+  /** SEARCH_EMPTY_REASON_NO_MATCH - No passage holds the phrase in double quotes, or no passage holds any word while only words count. */
+  SEARCH_EMPTY_REASON_NO_MATCH: "SEARCH_EMPTY_REASON_NO_MATCH",
+  /** SEARCH_EMPTY_REASON_BELOW_MIN_SCORE - Every passage found is below min_score; best_semantic_score says how near the best one came. */
+  SEARCH_EMPTY_REASON_BELOW_MIN_SCORE: "SEARCH_EMPTY_REASON_BELOW_MIN_SCORE",
+} as const;
+
+export type SearchEmptyReason = typeof SearchEmptyReason[keyof typeof SearchEmptyReason];
+
+export namespace SearchEmptyReason {
+  export type SEARCH_EMPTY_REASON_UNSPECIFIED = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_UNSPECIFIED;
+  export type SEARCH_EMPTY_REASON_NOTHING_SEARCHED = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_NOTHING_SEARCHED;
+  export type SEARCH_EMPTY_REASON_NO_MATCH = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_NO_MATCH;
+  export type SEARCH_EMPTY_REASON_BELOW_MIN_SCORE = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_BELOW_MIN_SCORE;
 }
 
 /** ExecuteIqlRequest is an IQL query. */
@@ -54,9 +128,19 @@ export interface ExecuteIqlRequest {
     | undefined;
   /** Meaning of the comparison operators. */
   comparison: IqlComparison;
-  /** Number of matches to return of each document at most, the best ones; 0 means 20. Limits: 0 to 1000. */
-  maxMatches: number;
-  /** Whether results have the scores of each statement. */
+  /**
+   * Number of matches to return of each document at most, the best ones; 0 means 20, more than 1000 means 1000.
+   * Limits: 0 to 1000000.
+   */
+  pageSize: number;
+  /**
+   * Empty for the first page. The next_page_token of an IqlDocumentResult gives the next matches of this document, in a
+   * response about it alone; that of an ExecuteIqlResponse gives the documents that were left out. It holds for the same
+   * matter, query, documents, model, min_score and comparison; with others it is INVALID_ARGUMENT.
+   * Limits: 0 to 512 characters.
+   */
+  pageToken: string;
+  /** Whether results say how their scores came about. */
   explain: boolean;
 }
 
@@ -68,6 +152,30 @@ export interface IqlStatementScore {
   score: number;
 }
 
+/** IqlNode is a node of a query's tree, with everything below it. */
+export interface IqlNode {
+  /** What it is. */
+  type: IqlNodeType;
+  /** Start in the query, in Unicode code points. */
+  start: number;
+  /** End in the query, in Unicode code points, exclusive. */
+  end: number;
+  /** Its score on a chunk, 0 to 1; only in the results of queries with explain. */
+  score?:
+    | number
+    | undefined;
+  /** Its operands, from left to right; none of a STATEMENT or a TEMPLATE. */
+  operands: IqlNode[];
+  /** What stands between the operands of a COMPARISON, one fewer than these. */
+  comparators: IqlComparator[];
+  /** What is scored for a STATEMENT or a TEMPLATE, the template expanded. */
+  statement: string;
+  /** The template's name; only of a TEMPLATE. */
+  template: string;
+  /** The arguments of the call, in the order of the template's; only of a TEMPLATE. */
+  arguments: string[];
+}
+
 /** IqlMatch is a chunk that matches a query. */
 export interface IqlMatch {
   /** Text of the chunk. */
@@ -76,19 +184,14 @@ export interface IqlMatch {
   startIndex: number;
   /** End in the document's text, in Unicode code points, exclusive. */
   endIndex: number;
-  /** Confidence, 0 to 1. */
+  /** The query's score on the chunk, 0 to 1. */
   score: number;
   /** Where the chunk is: page, heading, permalink. */
   citation:
     | SearchCitation
     | undefined;
-  /** Scores of the statements on this chunk; only with explain. */
-  statementScores: IqlStatementScore[];
-  /**
-   * The score at each node of the query's tree on this chunk, in pre-order: a node comes before its operands, and these
-   * from left to right, as in ParseIqlResponse.tree_json. Only with explain.
-   */
-  nodeScores: number[];
+  /** How the score came about: the query's tree with the score of each node on this chunk. Only with explain. */
+  explanation: IqlNode | undefined;
 }
 
 /** IqlDocumentResult is a query's result on one document. */
@@ -99,9 +202,9 @@ export interface IqlDocumentResult {
   filename: string;
   /** The document's score, 0 to 1: the maximum over its chunks. */
   score: number;
-  /** The matches, by position. If there are more than max_matches, those with the highest scores. */
+  /** Matches, by position: on the first page those with the highest scores, on each later page the best of the others. */
   matches: IqlMatch[];
-  /** Number of matches, also when the list is cut. */
+  /** Number of matches on all pages. */
   matchCount: number;
   /** Why this document was not analysed; empty when it was. */
   error: string;
@@ -109,11 +212,14 @@ export interface IqlDocumentResult {
   truncated: boolean;
   /** The highest score of each statement in the document; only with explain. */
   statementScores: IqlStatementScore[];
-  /**
-   * The score at each node of the query's tree on the chunk with the highest score, ordered as in IqlMatch; only with
-   * explain.
-   */
-  nodeScores: number[];
+  /** The query's tree with the score of each node on the chunk with the highest score; only with explain. */
+  explanation:
+    | IqlNode
+    | undefined;
+  /** Why this document was not analysed, for programs. */
+  failureCause: FailureCause;
+  /** The page_token for the next matches of this document; empty when there are none. */
+  nextPageToken: string;
 }
 
 /** ExecuteIqlResponse is a query's result on a matter. */
@@ -122,7 +228,7 @@ export interface ExecuteIqlResponse {
   query: string;
   /** Results by document, in the order of the request or of upload. */
   documentResults: IqlDocumentResult[];
-  /** Number of matches in all documents. */
+  /** Number of matches in all documents; with the token of one document, in this one. */
   totalMatches: number;
   /** Mean score of all matches; 0 when there is none. */
   averageScore: number;
@@ -130,10 +236,12 @@ export interface ExecuteIqlResponse {
   model: string;
   /** Warnings for the caller, for example that a model of another name was used. */
   warnings: string[];
-  /** Number of documents asked about, also when the list is cut. */
+  /** Number of documents asked about, on all pages; with the token of one document, 1. */
   documentCount: number;
   /** Whether documents, or matches of any document, were left out. */
   truncated: boolean;
+  /** The page_token for the documents that were left out to keep the answer small; empty when there are none. */
+  nextPageToken: string;
 }
 
 /** StreamIqlRequest is an IQL query. */
@@ -174,6 +282,10 @@ export interface IqlTotals {
 
 /** ListIqlTemplatesRequest asks for the templates of IQL. */
 export interface ListIqlTemplatesRequest {
+  /** Number of templates to return at most; 0 means 100, more than 1000 means 1000. Limits: 0 to 1000000. */
+  pageSize: number;
+  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  pageToken: string;
 }
 
 /** IqlTemplate is a statement with a name, called as {IS name "ARGUMENT"}. */
@@ -190,8 +302,12 @@ export interface IqlTemplate {
 
 /** ListIqlTemplatesResponse lists the templates of IQL. */
 export interface ListIqlTemplatesResponse {
-  /** The templates. */
+  /** The templates: the language's own, then those that the service adds. */
   templates: IqlTemplate[];
+  /** Token of the next page; empty at the end. */
+  nextPageToken: string;
+  /** Number of templates on all pages. */
+  totalSize: number;
 }
 
 /** ParseIqlRequest is an IQL query. */
@@ -213,10 +329,18 @@ export interface IqlError {
   /** How to correct it, in sentences for people. */
   suggestions: string[];
   /**
-   * Changes of the query, each of which carries out a suggestion. A suggestion has several where there is a choice, and
-   * none where a person has to find the words.
+   * Changes of the query as it was sent, each of which carries out a suggestion. Suggestions are alternatives, and so
+   * are the edits of one suggestion. It has none where a person has to find the words.
    */
   edits: IqlEdit[];
+}
+
+/** IqlFaults is a detail of the error INVALID_IQL. */
+export interface IqlFaults {
+  /** The faults, in the order of the text. */
+  errors: IqlError[];
+  /** Whether some were left out, because details are limited in size; ParseIql has all of them. */
+  truncated: boolean;
 }
 
 /** IqlEdit is a change of a query. */
@@ -235,8 +359,10 @@ export interface IqlEdit {
 
 /** ParseIqlResponse is a query's syntax tree, or its errors. */
 export interface ParseIqlResponse {
-  /** The tree, as JSON. */
-  treeJson: string;
+  /** The tree, without scores; not set when the query has errors. */
+  tree:
+    | IqlNode
+    | undefined;
   /** The query in canonical form. */
   canonical: string;
   /** The statements after template expansion. */
@@ -277,13 +403,13 @@ export interface SearchRequest {
    * of a clause that the query refers to ("clause 12.3", "Schedule 2") come first. Limits: 1 to 2000 characters.
    */
   query: string;
-  /** Number of results to return at most; 0 means 5. Limits: 0 to 20. */
-  maxResults: number;
+  /** Number of results to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000. */
+  pageSize: number;
   /**
-   * Lowest similarity, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant words, a phrase
-   * in quotes or the clause that the query asks for. Limits: 0 to 1.
+   * Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
+   * words, a phrase in quotes or the clause that the query asks for. Limits: 0 to 1.
    */
-  threshold?:
+  minScore?:
     | number
     | undefined;
   /** Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1. */
@@ -294,6 +420,11 @@ export interface SearchRequest {
   includeContext: boolean;
   /** Documents to search; all of the matter when empty. Limits: 0 to 1000 items. */
   documentIds: string[];
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same search, and until documents of
+   * the matter become READY or FAILED or are deleted; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   */
+  pageToken: string;
 }
 
 /** SearchResult is a passage. */
@@ -307,7 +438,7 @@ export interface SearchResult {
   /** The passage, exactly as in the document's text. */
   chunkText: string;
   /** Similarity of meaning to the query, 0 to 1. */
-  similarity: number;
+  semanticScore: number;
   /** The reranker's score, 0 to 1; absent when none is configured. */
   rerankScore?:
     | number
@@ -350,8 +481,8 @@ export interface SnippetHighlight {
 export interface SearchResponse {
   /** The passages, best first. */
   results: SearchResult[];
-  /** Number of passages found. */
-  totalFound: number;
+  /** Number of passages found, on all pages. */
+  totalSize: number;
   /** The query. */
   query: string;
   /** The matter. */
@@ -369,6 +500,27 @@ export interface SearchResponse {
    * documents mention ...".
    */
   documentsMatching: DocumentHits[];
+  /**
+   * Documents that were not searched, and why: those that are still processing or have failed, and those asked for that
+   * the matter does not have. At most 100.
+   */
+  documentErrors: DocumentError[];
+  /** Number of documents that were not searched, also when the list is cut. */
+  documentsNotSearched: number;
+  /** Token of the next page; empty at the end. */
+  nextPageToken: string;
+  /**
+   * Whether total_size counts every passage that fits. A search looks at the 100 passages nearest by meaning, the 100
+   * best by words and 300 of the clauses that the query names; where it left out passages that may fit, this is false.
+   */
+  totalSizeExact: boolean;
+  /** Why there are no results; not set where there are any. */
+  emptyReason: SearchEmptyReason;
+  /**
+   * The highest semantic_score of any passage that the search looked at, also of those below min_score; 0 when there was
+   * none.
+   */
+  bestSemanticScore: number;
 }
 
 /** DocumentHits counts the passages of a document that hold a query's words. */
@@ -389,6 +541,8 @@ export interface DocumentError {
   filename: string;
   /** Why it was left out. */
   error: string;
+  /** Why it was left out, for programs. */
+  failureCause: FailureCause;
 }
 
 /** ExtractRequest is a question to the documents. */
@@ -399,12 +553,12 @@ export interface ExtractRequest {
   question: string;
   /** Documents to read; all of the matter when empty. Limits: 0 to 1000 items. */
   documentIds: string[];
-  /** Lowest confidence of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1. */
-  minConfidence?:
+  /** Lowest score of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1. */
+  minScore?:
     | number
     | undefined;
-  /** Number of alternatives to return at most; 3 when absent. Limits: 0 to 20. */
-  maxAlternatives?: number | undefined;
+  /** Number of alternatives to return at most; 0 means 3, more than 20 means 20. Limits: 0 to 1000000. */
+  maxAlternatives: number;
 }
 
 /** ExtractCitation is the passage that holds an extracted answer. */
@@ -417,8 +571,8 @@ export interface ExtractCitation {
   filename: string;
   /** The passage. */
   textExcerpt: string;
-  /** How relevant the passage is, 0 to 1. */
-  relevanceScore: number;
+  /** How near the passage is to the question, 0 to 1. */
+  passageScore: number;
   /** Start of the answer in the document's text, in Unicode code points. */
   answerStart: number;
   /** End of the answer, in Unicode code points, exclusive. */
@@ -431,8 +585,8 @@ export interface ExtractCitation {
 export interface ExtractAlternative {
   /** The answer, a span of the text. */
   answer: string;
-  /** Confidence, 0 to 1. */
-  confidence: number;
+  /** How sure the model is of it, 0 to 1. */
+  score: number;
   /** The passage that holds it. */
   citation: ExtractCitation | undefined;
 }
@@ -441,9 +595,9 @@ export interface ExtractAlternative {
 export interface ExtractResponse {
   /** The answer, a span of the text, or "Not found in the documents". */
   answer: string;
-  /** Confidence, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found. */
-  confidence: number;
-  /** The passages that hold it, the one with the highest confidence first. */
+  /** How sure the model is of it, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found. */
+  score: number;
+  /** The passages that hold it, the surest first. */
   citations: ExtractCitation[];
   /** The question. */
   question: string;
@@ -471,20 +625,28 @@ export interface ClassifyRequest {
   clauseTypes: string[];
   /** Documents to read; all of the matter when empty. Limits: 0 to 1000 items. */
   documentIds: string[];
-  /** A passage above this confidence is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1. */
-  minConfidence?:
+  /** A passage above this score is a clause; the service's setting, 0.5 by default, when absent. Limits: 0 to 1. */
+  minScore?:
     | number
     | undefined;
-  /** Number of clauses to return at most, the best of each type; 0 means 200. Limits: 0 to 1000. */
-  maxClauses: number;
+  /**
+   * Number of clauses to return at most, the best of each type; 0 means 200, more than 1000 means 1000.
+   * Limits: 0 to 1000000.
+   */
+  pageSize: number;
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same request, and as long as the same
+   * documents are analysed; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   */
+  pageToken: string;
 }
 
 /** ClassifiedClause is a clause that was found. */
 export interface ClassifiedClause {
   /** Its type, one of those asked for. */
   clauseType: string;
-  /** Confidence, 0 to 1. */
-  confidence: number;
+  /** How surely the passage is of the type, 0 to 1. */
+  score: number;
   /** The clause. */
   textExcerpt: string;
   /** UUID of the document. */
@@ -503,13 +665,16 @@ export interface ClassifiedClause {
 
 /** ClassifyResponse is the clauses found. */
 export interface ClassifyResponse {
-  /** The clauses, by document and position; a clause of several types is listed once for each. */
+  /**
+   * Clauses, by document and position: on the first page the best of each type, on each later page the best of the
+   * others. A clause of several types is listed once for each.
+   */
   clauses: ClassifiedClause[];
-  /** Number of clauses found, also when the list is cut. */
-  totalFound: number;
+  /** Number of clauses found, on all pages. */
+  totalSize: number;
   /** The types that were searched for. */
   clauseTypesSearched: string[];
-  /** Whether the list is cut. */
+  /** Whether clauses or errors were left out. */
   truncated: boolean;
   /** Documents that were not analysed, or only in part. */
   documentErrors: DocumentError[];
@@ -517,6 +682,8 @@ export interface ClassifyResponse {
   model: string;
   /** Number of clauses found of each type, in the order of `clause_types_searched`. */
   counts: ClauseTypeCount[];
+  /** Token of the next page; empty at the end. */
+  nextPageToken: string;
 }
 
 /** ClauseTypeCount counts the clauses of a type. */
@@ -533,6 +700,10 @@ export interface ClauseTypeCount {
 export interface ListMatterDocumentsRequest {
   /** UUID of the matter. */
   matterId: string;
+  /** Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  pageSize: number;
+  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  pageToken: string;
 }
 
 /** MatterDocument is a document as the tool lists it. */
@@ -544,11 +715,11 @@ export interface MatterDocument {
   /** Its type: the file name's extension, for example "md". */
   fileType: string;
   /** Size of the uploaded bytes. */
-  fileSize: number;
-  /** "pending", "processing", "ready" or "failed". */
-  processingStatus: string;
+  sizeBytes: number;
+  /** How far it is on its way from upload to search. */
+  status: DocumentStatus;
   /** When it was uploaded. */
-  uploadedAt: Timestamp | undefined;
+  uploadTime: Timestamp | undefined;
 }
 
 /** DocumentSummary counts a matter's documents by state. */
@@ -565,42 +736,52 @@ export interface DocumentSummary {
 export interface ListMatterDocumentsResponse {
   /** The documents, in the order of upload. */
   documents: MatterDocument[];
-  /** Number of documents, also when the list is cut. */
-  totalCount: number;
+  /** Number of documents, on all pages. */
+  totalSize: number;
   /** The matter. */
   matterId: string;
-  /** Counts by state. */
+  /** Counts by state, of the documents on all pages. */
   summary:
     | DocumentSummary
     | undefined;
-  /** Whether the list is cut. */
-  truncated: boolean;
+  /** Token of the next page; empty at the end. */
+  nextPageToken: string;
 }
 
 /** GetDocumentTextRequest names a document and a part of it. */
 export interface GetDocumentTextRequest {
   /** UUID of the matter, or "documentation" for a document of the documentation. */
   matterId: string;
-  /** UUID of the document; this or filename. Limits: 0 to 64 characters. */
-  documentId: string;
-  /** File name of the document; the newest of that name. Limits: 0 to 255 characters. */
-  filename: string;
-  /** Number of code points to return at most; 0 means 50000. Limits: 0 to 700000. */
-  maxLength: number;
-  /** Where to start, in Unicode code points. Limits: 0 to 2147483647. */
-  start: number;
-  /** Page to return, from 1; instead of start and heading. 0 means none. Limits: 0 to 2147483647. */
-  page: number;
+  /** UUID of the document. */
+  documentId?:
+    | string
+    | undefined;
+  /** File name of the document; the newest of that name. Limits: 1 to 255 characters. */
+  filename?:
+    | string
+    | undefined;
+  /** The text from here on, in Unicode code points. Limits: 0 to 2147483647. */
+  start?:
+    | number
+    | undefined;
+  /** This page, from 1. Limits: 1 to 2147483647. */
+  page?:
+    | number
+    | undefined;
   /**
-   * Heading of the section to return, by its title or its number ("Governing Law", "12.3", "Article IV"); instead of
-   * start and page. Limits: 0 to 512 characters.
+   * The section under this heading, named by its title or its number ("Governing Law", "12.3", "Article IV").
+   * Limits: 1 to 512 characters.
    */
-  heading: string;
+  heading?:
+    | string
+    | undefined;
+  /** Number of code points to return at most; 0 means 50000, more than 700000 means 700000. Limits: 0 to 1000000. */
+  maxChars: number;
 }
 
 /** GetDocumentTextResponse holds a document's text. */
 export interface GetDocumentTextResponse {
-  /** The text from `start`, at most max_length code points. */
+  /** The text from `start`, at most max_chars code points. */
   text: string;
   /** File name of the document. */
   filename: string;
@@ -626,8 +807,13 @@ export interface GetDocumentTextResponse {
 export interface RetrieveDocumentationRequest {
   /** What to look for. Limits: 1 to 2000 characters. */
   query: string;
-  /** Number of passages to return at most; 0 means 5. Limits: 0 to 20. */
-  maxResults: number;
+  /** Number of passages to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000. */
+  pageSize: number;
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same query, and until documents of
+   * the documentation become READY or FAILED or are deleted; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   */
+  pageToken: string;
 }
 
 /** RetrieveDocumentationResponse is the passages found. */
@@ -640,6 +826,12 @@ export interface RetrieveDocumentationResponse {
    * more room than a tool's result may have (2500 characters by default), they are cut and the last ones left out.
    */
   output: string;
+  /** Token of the next page; empty at the end. */
+  nextPageToken: string;
+  /** Number of passages found, on all pages. */
+  totalSize: number;
+  /** Whether total_size counts every passage that fits, as in SearchResponse. */
+  totalSizeExact: boolean;
 }
 
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
@@ -649,7 +841,8 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 export interface ToolServiceClient {
   /**
    * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-   * the others have their results.
+   * the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+   * first cost no model calls.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -678,7 +871,8 @@ export interface ToolServiceClient {
   listIqlTemplates(request: ListIqlTemplatesRequest, metadata?: Metadata): Observable<ListIqlTemplatesResponse>;
 
   /**
-   * Search finds the passages of a matter that are closest to a query, by meaning and by words.
+   * Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+   * be searched are named.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
    * UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
    */
@@ -718,7 +912,8 @@ export interface ToolServiceClient {
   /**
    * GetDocumentText returns a document's text, whole or in part.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-   * FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+   * NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+   * FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
    */
 
   getDocumentText(request: GetDocumentTextRequest, metadata?: Metadata): Observable<GetDocumentTextResponse>;
@@ -741,7 +936,8 @@ export interface ToolServiceClient {
 export interface ToolServiceController {
   /**
    * ExecuteIql runs an IQL query over a matter's documents. A document that cannot be analysed has an error of its own;
-   * the others have their results.
+   * the others have their results. All matches can be had, page by page: scores are kept, so that the pages after the
+   * first cost no model calls.
    * Errors: INVALID_ARGUMENT/INVALID_IQL; INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND;
    * FAILED_PRECONDITION/NO_READY_DOCUMENTS; RESOURCE_EXHAUSTED/TOO_BUSY; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
@@ -779,7 +975,8 @@ export interface ToolServiceController {
   ): Promise<ListIqlTemplatesResponse> | Observable<ListIqlTemplatesResponse> | ListIqlTemplatesResponse;
 
   /**
-   * Search finds the passages of a matter that are closest to a query, by meaning and by words.
+   * Search finds the passages of a matter that are closest to a query, by meaning and by words. Documents that could not
+   * be searched are named.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
    * UNAVAILABLE/NOT_READY; UNAVAILABLE/MODEL_API_ERROR; FAILED_PRECONDITION/MODEL_API_ERROR.
    */
@@ -828,7 +1025,8 @@ export interface ToolServiceController {
   /**
    * GetDocumentText returns a document's text, whole or in part.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
-   * FAILED_PRECONDITION/DOCUMENT_NOT_READY.
+   * NOT_FOUND/PAGE_NOT_FOUND; NOT_FOUND/SECTION_NOT_FOUND; FAILED_PRECONDITION/DOCUMENT_WITHOUT_PAGES;
+   * FAILED_PRECONDITION/DOCUMENT_PROCESSING; FAILED_PRECONDITION/DOCUMENT_FAILED.
    */
 
   getDocumentText(

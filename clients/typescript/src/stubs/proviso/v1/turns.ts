@@ -7,6 +7,7 @@
 /* eslint-disable */
 import { Duration } from "../../google/protobuf/duration.js";
 import { Timestamp } from "../../google/protobuf/timestamp.js";
+import { FailureCause } from "./errors.js";
 
 export const protobufPackage = "proviso.v1";
 
@@ -30,7 +31,7 @@ export const ExitReason = {
   EXIT_REASON_MAX_TOOL_CALLS_REACHED: "EXIT_REASON_MAX_TOOL_CALLS_REACHED",
   /** EXIT_REASON_MAX_CONTEXT_REACHED - The conversation is longer than the context limit; the model was not called. Retryable: no. Display: yes. */
   EXIT_REASON_MAX_CONTEXT_REACHED: "EXIT_REASON_MAX_CONTEXT_REACHED",
-  /** EXIT_REASON_EMPTY_INPUT - The message was empty or blank; nothing was stored. Retryable: yes. Display: no. */
+  /** EXIT_REASON_EMPTY_INPUT - The message was empty or blank; no message was stored. Retryable: yes. Display: no. */
   EXIT_REASON_EMPTY_INPUT: "EXIT_REASON_EMPTY_INPUT",
   /**
    * EXIT_REASON_RATE_LIMITED - The model's provider refused calls because of their rate, also after retries; see retry_after. Retryable: yes.
@@ -73,6 +74,78 @@ export namespace ExitReason {
   export type EXIT_REASON_CANCELLED = typeof ExitReason.EXIT_REASON_CANCELLED;
   export type EXIT_REASON_DEADLINE_EXCEEDED = typeof ExitReason.EXIT_REASON_DEADLINE_EXCEEDED;
   export type EXIT_REASON_INTERNAL_ERROR = typeof ExitReason.EXIT_REASON_INTERNAL_ERROR;
+}
+
+/** ExitCause says what exactly ended a turn, where the exit reason leaves that open. It decides retryable and retry_after. */
+export const ExitCause = {
+  /** EXIT_CAUSE_UNSPECIFIED - The exit reason says all. */
+  EXIT_CAUSE_UNSPECIFIED: "EXIT_CAUSE_UNSPECIFIED",
+  /** EXIT_CAUSE_BLOCKED - LLM_GENERATION_FAILURE: the provider blocked the question or the reply by its rules of safety. Retryable: no. */
+  EXIT_CAUSE_BLOCKED: "EXIT_CAUSE_BLOCKED",
+  /** EXIT_CAUSE_CUT - LLM_GENERATION_FAILURE: the reply was cut at the model's output limit. Retryable: no; ask for less. */
+  EXIT_CAUSE_CUT: "EXIT_CAUSE_CUT",
+  /** EXIT_CAUSE_RECITATION - LLM_GENERATION_FAILURE: the provider held the reply back because it repeats a published text. Retryable: no. */
+  EXIT_CAUSE_RECITATION: "EXIT_CAUSE_RECITATION",
+  /** EXIT_CAUSE_LANGUAGE - LLM_GENERATION_FAILURE: the model does not support the language. Retryable: no. */
+  EXIT_CAUSE_LANGUAGE: "EXIT_CAUSE_LANGUAGE",
+  /** EXIT_CAUSE_EMPTY - LLM_GENERATION_FAILURE: the model returned nothing, twice. Retryable: yes. */
+  EXIT_CAUSE_EMPTY: "EXIT_CAUSE_EMPTY",
+  /** EXIT_CAUSE_MALFORMED - LLM_GENERATION_FAILURE: the provider could not read its model's tool call, twice. Retryable: yes. */
+  EXIT_CAUSE_MALFORMED: "EXIT_CAUSE_MALFORMED",
+  /** EXIT_CAUSE_UNGROUNDED - LLM_GENERATION_FAILURE: what the model wrote, twice, stands in no source. Retryable: yes. */
+  EXIT_CAUSE_UNGROUNDED: "EXIT_CAUSE_UNGROUNDED",
+  /** EXIT_CAUSE_NOTHING_FOUND - LLM_GENERATION_FAILURE: the retrieval found nothing to answer from. Retryable: yes. */
+  EXIT_CAUSE_NOTHING_FOUND: "EXIT_CAUSE_NOTHING_FOUND",
+  /** EXIT_CAUSE_STOPPED - LLM_GENERATION_FAILURE: the provider ended the reply for a reason that it does not name. Retryable: maybe. */
+  EXIT_CAUSE_STOPPED: "EXIT_CAUSE_STOPPED",
+  /** EXIT_CAUSE_MESSAGE_TOO_LONG - MAX_CONTEXT_REACHED: this message alone is longer than the context limit. Retryable: no; shorten it. */
+  EXIT_CAUSE_MESSAGE_TOO_LONG: "EXIT_CAUSE_MESSAGE_TOO_LONG",
+  /** EXIT_CAUSE_CONVERSATION_FULL - MAX_CONTEXT_REACHED: the conversation has no room for another message. Retryable: no; see ContinueSession. */
+  EXIT_CAUSE_CONVERSATION_FULL: "EXIT_CAUSE_CONVERSATION_FULL",
+  /**
+   * EXIT_CAUSE_PROVIDER_PAUSED - LLM_ERROR or RATE_LIMITED: calls kept failing, so the model is not called for a while; see retry_after.
+   * Retryable: yes.
+   */
+  EXIT_CAUSE_PROVIDER_PAUSED: "EXIT_CAUSE_PROVIDER_PAUSED",
+  /** EXIT_CAUSE_PROVIDER_FAILED - LLM_ERROR: the provider could not be reached or failed. Retryable: yes. */
+  EXIT_CAUSE_PROVIDER_FAILED: "EXIT_CAUSE_PROVIDER_FAILED",
+  /**
+   * EXIT_CAUSE_PROVIDER_REFUSED - LLM_ERROR: the provider refused the call, for example its key or the model's name; the operator of the service has
+   * to look into it. Retryable: no.
+   */
+  EXIT_CAUSE_PROVIDER_REFUSED: "EXIT_CAUSE_PROVIDER_REFUSED",
+  /** EXIT_CAUSE_OVER_BUDGET - LLM_ERROR or RATE_LIMITED: a budget or quota of the provider is used up. Retryable: no, until it is renewed. */
+  EXIT_CAUSE_OVER_BUDGET: "EXIT_CAUSE_OVER_BUDGET",
+  /** EXIT_CAUSE_ABANDONED - CANCELLED: nobody read the turn for the grace time. Retryable: yes. */
+  EXIT_CAUSE_ABANDONED: "EXIT_CAUSE_ABANDONED",
+  /** EXIT_CAUSE_STOPPING - CANCELLED: the service was stopping. Retryable: yes. */
+  EXIT_CAUSE_STOPPING: "EXIT_CAUSE_STOPPING",
+  /** EXIT_CAUSE_CANCELLED_BY_CALLER - CANCELLED: a caller cancelled it. Retryable: not applicable. */
+  EXIT_CAUSE_CANCELLED_BY_CALLER: "EXIT_CAUSE_CANCELLED_BY_CALLER",
+} as const;
+
+export type ExitCause = typeof ExitCause[keyof typeof ExitCause];
+
+export namespace ExitCause {
+  export type EXIT_CAUSE_UNSPECIFIED = typeof ExitCause.EXIT_CAUSE_UNSPECIFIED;
+  export type EXIT_CAUSE_BLOCKED = typeof ExitCause.EXIT_CAUSE_BLOCKED;
+  export type EXIT_CAUSE_CUT = typeof ExitCause.EXIT_CAUSE_CUT;
+  export type EXIT_CAUSE_RECITATION = typeof ExitCause.EXIT_CAUSE_RECITATION;
+  export type EXIT_CAUSE_LANGUAGE = typeof ExitCause.EXIT_CAUSE_LANGUAGE;
+  export type EXIT_CAUSE_EMPTY = typeof ExitCause.EXIT_CAUSE_EMPTY;
+  export type EXIT_CAUSE_MALFORMED = typeof ExitCause.EXIT_CAUSE_MALFORMED;
+  export type EXIT_CAUSE_UNGROUNDED = typeof ExitCause.EXIT_CAUSE_UNGROUNDED;
+  export type EXIT_CAUSE_NOTHING_FOUND = typeof ExitCause.EXIT_CAUSE_NOTHING_FOUND;
+  export type EXIT_CAUSE_STOPPED = typeof ExitCause.EXIT_CAUSE_STOPPED;
+  export type EXIT_CAUSE_MESSAGE_TOO_LONG = typeof ExitCause.EXIT_CAUSE_MESSAGE_TOO_LONG;
+  export type EXIT_CAUSE_CONVERSATION_FULL = typeof ExitCause.EXIT_CAUSE_CONVERSATION_FULL;
+  export type EXIT_CAUSE_PROVIDER_PAUSED = typeof ExitCause.EXIT_CAUSE_PROVIDER_PAUSED;
+  export type EXIT_CAUSE_PROVIDER_FAILED = typeof ExitCause.EXIT_CAUSE_PROVIDER_FAILED;
+  export type EXIT_CAUSE_PROVIDER_REFUSED = typeof ExitCause.EXIT_CAUSE_PROVIDER_REFUSED;
+  export type EXIT_CAUSE_OVER_BUDGET = typeof ExitCause.EXIT_CAUSE_OVER_BUDGET;
+  export type EXIT_CAUSE_ABANDONED = typeof ExitCause.EXIT_CAUSE_ABANDONED;
+  export type EXIT_CAUSE_STOPPING = typeof ExitCause.EXIT_CAUSE_STOPPING;
+  export type EXIT_CAUSE_CANCELLED_BY_CALLER = typeof ExitCause.EXIT_CAUSE_CANCELLED_BY_CALLER;
 }
 
 /** ToolCallDecision is a person's decision on a tool call. */
@@ -157,6 +230,8 @@ export interface ToolCallRecord {
   fromCache: boolean;
   /** What a person decided, if the tool needs an approval; unspecified if it needs none or nobody decided in time. */
   decision: ToolCallDecision;
+  /** Why the call failed or was not made, for programs. */
+  failureCause: FailureCause;
 }
 
 /** TurnSummary is what is kept of a turn beside its messages. */
@@ -175,6 +250,8 @@ export interface TurnSummary {
     | undefined;
   /** The chat model. */
   model: string;
+  /** What exactly ended the turn. */
+  exitCause: ExitCause;
 }
 
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";

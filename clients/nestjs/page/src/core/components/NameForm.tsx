@@ -1,29 +1,35 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { Button, ErrorNote } from "../core/components/index.js";
+import { Button } from "./Button.js";
+import { ErrorNote } from "./ErrorNote.js";
 
-/** The contract's limit. */
+/** The contract's limit for names and titles. */
 const MOST_CHARACTERS = 512;
 
-interface NewMatterProps {
-  /** Makes the matter; what it throws is shown, and the form stays. */
-  onCreate: (name: string) => Promise<void>;
+interface NameFormProps {
+  label: string;
+  /** What the button says, as "Create". */
+  action: string;
+  /** The name that there is. */
+  name?: string;
+  /** Takes the name; what it throws is shown, and the form stays. */
+  onName: (name: string) => Promise<void>;
   onClose: () => void;
 }
 
-/** The form for a new matter. */
-export function NewMatter({ onCreate, onClose }: NewMatterProps) {
+/** A form for one name, which has the focus at once. */
+export function NameForm({ label, action, name: known = "", onName, onClose }: NameFormProps) {
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
-  const name = useSignal("");
+  const name = useSignal(known);
   const busy = useSignal(false);
   const error = useSignal<unknown>(undefined);
-  useEffect(() => input.current?.focus(), []);
-  const create = async (): Promise<void> => {
+  useEffect(() => input.current?.select(), []);
+  const submit = async (): Promise<void> => {
     busy.value = true;
     error.value = undefined;
     try {
-      await onCreate(name.peek().trim());
+      await onName(name.peek().trim());
     } catch (thrown) {
       error.value = thrown;
       busy.value = false;
@@ -31,10 +37,10 @@ export function NewMatter({ onCreate, onClose }: NewMatterProps) {
   };
   return (
     <form
-      class="new-matter"
+      class="name-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!busy.value && name.value.trim() !== "") void create();
+        if (!busy.value && name.value.trim() !== "") void submit();
       }}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
@@ -42,7 +48,7 @@ export function NewMatter({ onCreate, onClose }: NewMatterProps) {
         onClose();
       }}
     >
-      <label for={id}>Name of the matter</label>
+      <label for={id}>{label}</label>
       <input
         id={id}
         ref={input}
@@ -55,7 +61,7 @@ export function NewMatter({ onCreate, onClose }: NewMatterProps) {
       {error.value !== undefined && <ErrorNote error={error.value} />}
       <div class="row">
         <Button look="primary" small type="submit" disabled={busy.value || name.value.trim() === ""}>
-          Create
+          {action}
         </Button>
         <Button look="quiet" small onClick={onClose}>
           Cancel

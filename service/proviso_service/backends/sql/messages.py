@@ -1,0 +1,236 @@
+"""Rows of messages, and what persons say of the answers among them.
+
+The functions below the class run inside a transaction of the caller's."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, func, null, select, update
+
+from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.tables import RATED, messages, sessions, turns
+from proviso_service.context.model import RequestContext
+from proviso_service.errors import SessionNotFound, TurnNotEnded, TurnUnknown
+from proviso_service.identity import Caller
+from proviso_service.paging import Page, PageRequest, foreign_token, page_token
+from proviso_service.turns import (
+    AnswerRating,
+    ChatMessage,
+    MessageRole,
+    RatedAnswer,
+    Rating,
+    RatingReason,
+    TurnState,
+)
+
+_RATING = (turns.c.rating, turns.c.rate_time, turns.c.rating_reason, turns.c.rating_text)
+
+_WITH_TURNS = messages.outerjoin(
+    turns, and_(turns.c.tenant == messages.c.tenant, turns.c.turn_id == messages.c.turn_id)
+)
+"""The messages, each with its turn, which has the rating of the answer."""
+
+_ANSWERS = frozenset({MessageRole.ASSISTANT, MessageRole.ERROR})
+"""The roles of a message that ends a turn."""
+
+
+class MessageRows(Store):
+    """The methods of SessionStore for messages and for ratings."""
+
+    @reading
+    def messages(
+        self, transaction: Connection, caller: Caller, session_id: str, page: PageRequest
+    ) -> Page[ChatMessage]:
+        key, total_size = _key_and_count(transaction, caller, session_id)
+        scope = ("messages", caller.tenant, key)
+        query = (
+            select(messages, *_RATING)
+            .select_from(_WITH_TURNS)
+            .where(*_in_session(caller, key), messages.c.position > _last_position(page, scope))
+            .order_by(messages.c.position)
+            .limit(page.size + 1)
+        )
+        rows = transaction.execute(query).all()
+        found = [_rated_message_of(row) for row in rows[: page.size]]
+        token = page_token(scope, str(rows[page.size - 1].position)) if len(rows) > page.size else ""
+        return Page(found, token, total_size)
+
+    @reading
+    def history(
+        self, transaction: Connection, caller: Caller, session_id: str, max_chars: int
+    ) -> tuple[ChatMessage, ...]:
+        return history_within(transaction, caller, session_id, max_chars)
+
+    @reading
+    def recent_contexts(
+        self, transaction: Connection, caller: Caller, session_id: str, limit: int
+    ) -> tuple[RequestContext, ...]:
+        key = session_key(transaction, caller, session_id)
+        query = (
+            select(messages.c.request_context)
+            .where(
+                *_in_session(caller, key),
+                messages.c.role == MessageRole.ASSISTANT,
+                messages.c.request_context.is_not(None),
+            )
+            .order_by(messages.c.position.desc())
+            .limit(limit)
+        )
+        return tuple(transaction.execute(query).scalars())
+
+    @writing
+    def rate(
+        self,
+        transaction: Connection,
+        caller: Caller,
+        turn_id: str,
+        rating: Rating | None,
+        reason: RatingReason | None = None,
+        text: str = "",
+    ) -> AnswerRating | None:
+        this = (turns.c.tenant == caller.tenant, turns.c.user_id == caller.user, turns.c.turn_id == turn_id)
+        state = transaction.execute(select(turns.c.state).where(*this)).scalar_one_or_none()
+        if state is None:
+            raise TurnUnknown(turn_id)
+        if state is not TurnState.ENDED:
+            raise TurnNotEnded(turn_id)
+        if rating is None:
+            transaction.execute(update(turns).where(*this).values({column: null() for column in _RATING}))
+            return None
+        values = (rating, self._database.now(), reason, text)
+        transaction.execute(update(turns).where(*this).values(dict(zip(_RATING, values, strict=True))))
+        return AnswerRating(*values)
+
+    @reading
+    def ratings(self, transaction: Connection, page: PageRequest, rating: Rating | None = None) -> Page[RatedAnswer]:
+        query = select(turns.c.tenant, turns.c.user_id, turns.c.session_id, turns.c.turn_id, *_RATING).where(RATED)
+        if rating is not None:
+            query = query.where(turns.c.rating == rating)
+        order = Order(turns.c.rate_time, turns.c.turn_id, ("ratings", rating or ""), newest_first=True)
+        return rows_by_time(transaction, query, order, page).map(_rated_answer_of)
+
+
+def is_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (
+        sessions.c.tenant == caller.tenant,
+        sessions.c.user_id == caller.user,
+        sessions.c.session_id == session_id,
+    )
+
+
+def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
+    """The key of the session. Raises SessionNotFound."""
+    return _key_and_count(transaction, caller, session_id)[0]
+
+
+def _key_and_count(transaction: Connection, caller: Caller, session_id: str) -> tuple[str, int]:
+    """The key of the session and the number of its messages. Raises SessionNotFound."""
+    query = select(sessions.c.session_key, sessions.c.message_count).where(*is_session(caller, session_id))
+    row = transaction.execute(query).one_or_none()
+    if row is None:
+        raise SessionNotFound(session_id)
+    return row.session_key, row.message_count
+
+
+def append(
+    transaction: Connection,
+    caller: Caller,
+    key: str,
+    turn_id: str,
+    first: int,
+    new: Sequence[ChatMessage],
+    now: datetime,
+) -> None:
+    rows = [
+        {
+            "tenant": caller.tenant,
+            "session_key": key,
+            "position": position,
+            "message_id": message.message_id or str(uuid4()),
+            "turn_id": message.turn_id or turn_id,
+            "role": message.role,
+            "create_time": message.create_time or now,
+            "character_count": len(message.content),
+            "content": message.content,
+            "request_context": message.request_context,
+            "turn": message.turn,
+            "unsent": message.unsent,
+        }
+        for position, message in enumerate(new, start=first)
+    ]
+    if rows:
+        transaction.execute(insert(messages), rows)
+
+
+def history_within(transaction: Connection, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
+    newer = func.sum(messages.c.character_count).over(order_by=messages.c.position.desc())
+    sized = (
+        select(messages, (newer - messages.c.character_count).label("newer_chars"))
+        .join_from(messages, sessions)
+        .where(
+            *is_session(caller, session_id),
+            messages.c.role.in_([MessageRole.USER, MessageRole.ASSISTANT]),
+            ~messages.c.unsent,
+        )
+        .subquery()
+    )
+    query = select(sized).where(sized.c.newer_chars <= max_chars).order_by(sized.c.position)
+    return tuple(_message_of(row) for row in transaction.execute(query))
+
+
+def newest_exchanges(history: Sequence[ChatMessage], max_chars: int) -> list[ChatMessage]:
+    """The newest of the messages that have at most `max_chars` code points in all, as new messages. They begin with a
+    question, so that no answer stands without its own."""
+    kept, left = [], max_chars
+    for message in reversed(history):
+        left -= len(message.content)
+        if left < 0:
+            break
+        kept.append(replace(message, message_id=""))
+    kept.reverse()
+    first = next((at for at, message in enumerate(kept) if message.role is MessageRole.USER), len(kept))
+    return kept[first:]
+
+
+def _message_of(row: Row[Any]) -> ChatMessage:
+    return ChatMessage(
+        role=row.role,
+        content=row.content,
+        request_context=row.request_context,
+        turn_id=row.turn_id,
+        message_id=row.message_id,
+        create_time=row.create_time,
+        turn=row.turn,
+        unsent=row.unsent,
+    )
+
+
+def _rated_message_of(row: Row[Any]) -> ChatMessage:
+    message = _message_of(row)
+    is_rated = row.rating is not None and message.role in _ANSWERS
+    return replace(message, rating=_rating_of(row)) if is_rated else message
+
+
+def _rating_of(row: Row[Any]) -> AnswerRating:
+    return AnswerRating(row.rating, row.rate_time, row.rating_reason, row.rating_text)
+
+
+def _rated_answer_of(row: Row[Any]) -> RatedAnswer:
+    return RatedAnswer(Caller(row.tenant, row.user_id), row.session_id, row.turn_id, _rating_of(row))
+
+
+def _in_session(caller: Caller, key: str) -> tuple[ColumnElement[bool], ...]:
+    return messages.c.tenant == caller.tenant, messages.c.session_key == key
+
+
+def _last_position(page: PageRequest, scope: tuple[str, ...]) -> int:
+    after = page.after(scope, 1)
+    if after is None:
+        return -1
+    if not after[0].isdecimal() or len(after[0]) > 9:
+        raise foreign_token()
+    return int(after[0])

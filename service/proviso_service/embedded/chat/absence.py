@@ -1,0 +1,102 @@
+"""Says that a document does not hold what was asked for: what was looked for, and in which document."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from proviso_service.embedded.chat.conversation import Evidence
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, as_listed
+from proviso_service.embedded.chat.text import one_line
+from proviso_service.embedded.chat.wording import OFFER, joined, name
+from proviso_service.tool_results import ListedDocument, TurnResult
+
+_POLITE = r"(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:(?:tell|show|give|find) (?:me|us) )?"
+_EACH = r"(?:(?:all|any|every|each|an?|the)(?: of)? )*"
+_ASKED = tuple(
+    re.compile(rf"^{_POLITE}{opening} {_EACH}(?P<what>.+)$", re.IGNORECASE)
+    for opening in (
+        r"(?:is|are|was|were) there",
+        r"(?:do|does|did|has|have|is|are)\b.{0,60}? (?:contain|have|include|provide for|mention|cover|got)",
+        r"(?:find|identify|locate|list|show|get|give|pull|flag|highlight|search for|look for)(?: me)?",
+        r"what(?:['\u2019]s| is| are| was| were)",
+        r"(?:who|when|where|which|how (?:long|much|high|large|often))(?:['\u2019]s| is| are| was| were) (?=the\b)",
+    )
+)
+_DOCUMENT = r"(?:document|agreement|contract|file|lease|one|text)s?"
+_PLACE = re.compile(
+    r"\s+(?:(?:(?:in|of|from|under|within|by|for|and|or) )+(?:(?:this|the|that|our|current|open|whole|entire) )*"
+    rf"{_DOCUMENT}"
+    r"|here(?:in|under|of)?|in (?:it|here)|anywhere)$",
+    re.IGNORECASE,
+)
+# A few plain words in lower case. Figures and names might be the person's own, which no document has to hold.
+_PLAIN = re.compile(r"[a-z][a-z\u2019'-]*(?: [a-z][a-z\u2019'-]*){0,7}")
+_NOT_NAMED = frozenset({"anything", "something", "everything", "it", "this", "that", "there", "what", "who", "which"})
+
+
+def not_found(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
+    """Says that the documents that were searched have no answer, of the one on view first where all were searched;
+    empty where no document was searched by itself."""
+    documents = target.documents or ((as_listed(request.viewed),) if request.viewed else ())
+    if not documents or not all(evidence.has_searched(one.document_id) for one in documents):
+        return ""
+    sentence = f"I found {_none(request)} in {_searched(request, documents)}"
+    searched = {document_id for search in evidence.searches for document_id in search.document_ids}
+    if evidence.has_searched_all or (not target.documents and len(searched) > 1):
+        return f"{sentence}, and none in the other documents of the matter."
+    return f"{sentence}.{offer(request, target, evidence)}"
+
+
+def none_in_view(request: UserRequest, evidence: Evidence, quoted: Collection[str]) -> str:
+    """Returns the first sentence of an answer that quotes other documents only, where the document on view was searched
+    by itself; empty for other answers. `quoted` are the ids of the documents."""
+    viewed = request.viewed
+    if viewed is None or not quoted or viewed.document_id in quoted or not evidence.has_searched(viewed.document_id):
+        return ""
+    return f"I found {_none(request)} in {on_view(viewed.name)}; what follows comes from other documents.\n\n"
+
+
+def view_without_match(result: TurnResult) -> str:
+    """Names the document on view where the result of an analysis tells that it was analysed and has none of what others
+    have; empty otherwise."""
+    viewed = result.on_view
+    return on_view(viewed.filename) if viewed and viewed.searched and not viewed.found else ""
+
+
+def offer(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
+    """Offers to look in the other documents where the document on view alone was searched and the matter has others."""
+    is_view_alone = request.viewed is not None and target.ids == [request.viewed.document_id]
+    return f" {OFFER}" if is_view_alone and evidence.has_other_documents else ""
+
+
+def on_view(filename: str) -> str:
+    return f"{name(filename)}, the document on view"
+
+
+def searched_document(request: UserRequest, target: TargetDocuments) -> str:
+    """Names the one document that was searched; empty where there are several, or all of the matter."""
+    return _searched(request, target.documents) if len(target.documents) == 1 else ""
+
+
+def _searched(request: UserRequest, documents: Sequence[ListedDocument]) -> str:
+    viewed_id = request.viewed.document_id if request.viewed else ""
+    return joined([on_view(one.filename) if one.document_id == viewed_id else name(one.filename) for one in documents])
+
+
+def _none(request: UserRequest) -> str:
+    """Returns what was looked for and not found: `no` with the question's own words where they are a noun, or with its
+    topic."""
+    if request.section:
+        return "no such section"
+    question = one_line(request.bare_question).rstrip(" ?.!")
+    for pattern in _ASKED:
+        if found := pattern.match(question):
+            what = _without_place(found["what"])
+            if _PLAIN.fullmatch(what) and what.split()[0] not in _NOT_NAMED:
+                return f"no {what}"
+    return f"no passage on {request.topic.name}" if request.topic else "nothing on this"
+
+
+def _without_place(what: str) -> str:
+    while (shorter := _PLACE.sub("", what)) != what:
+        what = shorter
+    return what
