@@ -89,6 +89,16 @@ def test_an_ending_that_this_contract_does_not_know_is_a_number() -> None:
     assert message_text(message).startswith("Error, 99")
 
 
+def test_a_rating_is_the_last_line() -> None:
+    rated = sessions_pb2.ChatMessage()
+    rated.CopyFrom(ANSWER)
+    rated.rating.rating = sessions_pb2.RATING_DOWN
+    assert message_text(rated).splitlines()[-2:] == ["  1 rule (always)", "  rated down"]
+    rated.rating.reason = sessions_pb2.RATING_REASON_WRONG_SOURCE
+    rated.rating.text = "It is from\nthe draft."
+    assert message_text(rated).splitlines()[-1] == "  rated down, wrong source: It is from the draft."
+
+
 def test_json_has_the_names_of_the_contract_and_leaves_out_what_is_not_set() -> None:
     (line,) = json_lines([ANSWER])
     fields = json.loads(line)

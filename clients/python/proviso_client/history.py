@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator
 
 from google.protobuf import duration_pb2
 from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
 
-from proviso_client.display import summary_line
+from proviso_client.display import enum_name, summary_line
 from proviso_client.v1 import sessions_pb2, turns_pb2
 
 _WRITERS = {
@@ -38,7 +39,7 @@ def message_text(message: sessions_pb2.ChatMessage) -> str:
     """Returns the text of a message under a heading that says who wrote it and when.
 
     A message that ended a turn is followed by a line for each tool call of the turn. A message of the assistant is
-    followed by the summary of its request context."""
+    followed by the summary of its request context. A rated message ends with its rating."""
     heading = _WRITERS.get(message.role, "Unknown")
     if message.HasField("create_time"):
         heading += f", {message.create_time.ToDatetime():%Y-%m-%d %H:%M:%S} UTC"
@@ -49,6 +50,8 @@ def message_text(message: sessions_pb2.ChatMessage) -> str:
     if message.role == sessions_pb2.MESSAGE_ROLE_ASSISTANT:
         context = message.request_context if message.HasField("request_context") else None
         lines.append(f"  {summary_line(context)}")
+    if message.HasField("rating"):
+        lines.append(f"  {rating_text(message.rating)}")
     return "\n".join(lines)
 
 
@@ -79,6 +82,19 @@ def tool_call_text(call: turns_pb2.ToolCallRecord) -> str:
     if call.error and call.decision != turns_pb2.TOOL_CALL_DECISION_DENY:
         parts.append(f"failed: {_one_line(call.error)}")
     return f"{_one_line(call.server_name)}:{_one_line(call.tool)}  {', '.join(parts)}"
+
+
+def rating_text(rating: sessions_pb2.AnswerRating) -> str:
+    """Describes a rating in one line, such as "rated down, wrong source: That clause is from the draft"."""
+    parts = [f"rated {_words(rating, 'rating')}"]
+    if rating.reason != sessions_pb2.RATING_REASON_UNSPECIFIED:
+        parts.append(_words(rating, "reason"))
+    said = ", ".join(parts)
+    return f"{said}: {_one_line(rating.text)}" if rating.text else said
+
+
+def _words(message: Message, field: str) -> str:
+    return enum_name(message, field).lower().replace("_", " ")
 
 
 def _seconds(duration: duration_pb2.Duration) -> str:

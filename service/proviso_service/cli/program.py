@@ -168,7 +168,7 @@ def history(
 ) -> None:
     """Show the messages of a session, oldest first.
 
-    Each answer says how its turn ended, which tools it called, and what its context was.
+    Each answer says how its turn ended, which tools it called, what its context was, and how it was rated.
     """
     import asyncio
 
