@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from proviso_service.cli import iql
 from tests.cli.scripted_server import Finished
 from tests.cli.test_real_service import proviso as proviso_process
 from tests.support.running import running_service
@@ -104,3 +105,25 @@ async def test_results_are_a_table_and_the_matches(tmp_path: Path, models_dir: P
     assert none.out.splitlines()[-1] == "0 matches in 0 of 2 documents (word-classifier)"
     assert wrong.exit_code == 1
     assert wrong.err.startswith("proviso: Invalid IQL query syntax: At character 5, unknown template")
+
+
+async def test_all_matches_are_shown_when_they_are_asked_for(
+    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "".join(f"## {n}. Secrets\n\nSecret number {n} is confidential.\n\n" for n in range(1, 31))
+    async with running_service(tmp_path / "data", models_dir, classifier=WordClassifier()) as service:
+        await service.create_matter("Leases", Lease=f"# Lease\n\n{text}")
+        at = ("--matter", "Leases", "--address", f"127.0.0.1:{service.app.port}")
+        best = await proviso_process("iql", "{secret}", *at, cwd=tmp_path)
+        everything = await proviso_process("iql", "{secret}", *at, "--all", cwd=tmp_path)
+        monkeypatch.setattr(iql, "_LARGEST_PAGE", 7)
+        await iql.run_query("{secret}", at[3], "Leases", [], None, explain=False, all_matches=True, as_json=True)
+
+    assert "10 more in Lease.md; --all shows them" in best.out.splitlines()
+    assert best.out.count("is confidential.") == 20
+    assert everything.out.count("is confidential.") == 30
+    assert "--all" not in everything.out
+    document = json.loads(capsys.readouterr().out.splitlines()[0])["document"]
+    starts = [match["start_index"] for match in document["matches"]]
+    assert (len(starts), starts) == (30, sorted(starts))
+    assert (document["truncated"], document["next_page_token"]) == (False, "")

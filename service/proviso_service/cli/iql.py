@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from proviso_client import AsyncClient
 from proviso_client.v1 import tools_pb2
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, find_document, find_matter
@@ -30,6 +31,8 @@ from proviso_service.reading import WordForms, significant_words, telling_words
 
 _NAMES = {"and": "AND", "or": "OR", "not": "NOT", "average": "+"}
 _HIGHLIGHT = "bold yellow"
+_LARGEST_PAGE = 1_000
+"""The most matches of a document that the service gives at a time."""
 
 
 @dataclass(slots=True)
@@ -61,23 +64,44 @@ async def run_query(
     min_score: float | None,
     *,
     explain: bool,
+    all_matches: bool,
     as_json: bool,
 ) -> None:
-    """Shows what a query finds in a matter, or in the named documents of it. Raises CommandError."""
+    """Shows what a query finds in a matter, or in the named documents of it. Raises CommandError.
+
+    Without `all_matches` the service chooses how many matches of each document it gives, the best ones.
+    """
     found = QueryOutcome(query, explain=explain)
     async with connect(address) as connection:
         client = connection.client
         matter = await find_matter(client, matter_name)
         documents = [await find_document(client, matter, filename) for filename in filenames]
         document_ids = [document.document_id for document in documents]
-        limits: dict[str, Any] = {} if min_score is None else {"min_score": min_score}
-        answers = client.tools.stream_iql(matter.matter_id, query, document_ids=document_ids, explain=explain, **limits)
+        fields: dict[str, Any] = {"document_ids": document_ids, "explain": explain}
+        fields |= {} if min_score is None else {"min_score": min_score}
+        fields |= {"page_size": _LARGEST_PAGE} if all_matches else {}
         with _showing_progress(as_json=as_json) as show:
-            async for answer in answers:
+            async for answer in client.tools.stream_iql(matter.matter_id, query, **fields):
+                if all_matches and answer.HasField("document_result"):
+                    await _add_other_pages(client, matter.matter_id, query, answer.document_result, fields)
                 found.add(answer)
                 show(answer)
     if not as_json:
         _report(found)
+
+
+async def _add_other_pages(
+    client: AsyncClient, matter_id: str, query: str, result: tools_pb2.IqlDocumentResult, fields: dict[str, Any]
+) -> None:
+    """Adds the matches of a document that its first page had no room for, in the order of the text."""
+    while token := result.next_page_token:
+        answer = await client.tools.execute_iql(matter_id, query, page_token=token, **fields)
+        result.next_page_token = ""
+        for page in answer.document_results:
+            result.matches.extend(page.matches)
+            result.next_page_token = page.next_page_token
+    result.matches.sort(key=lambda match: match.start_index)
+    result.truncated = len(result.matches) < result.match_count
 
 
 @contextmanager
@@ -134,7 +158,7 @@ def _show_matches(out: Console, result: tools_pb2.IqlDocumentResult, marks: Word
                 out.print(Text(line, style="dim"))
     if result.truncated:
         rest = result.match_count - len(result.matches)
-        out.print(Text(f"\n{rest} more in {printable(result.filename)} not shown", style="dim"))
+        out.print(Text(f"\n{rest} more in {printable(result.filename)}; --all shows them", style="dim"))
 
 
 def _explained(node: tools_pb2.IqlNode, indent: str = "  ") -> Iterator[str]:

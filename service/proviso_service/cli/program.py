@@ -187,6 +187,9 @@ def iql(
     min_score: Annotated[
         float | None, typer.Option(min=0, max=1, help="A passage above this score matches [default: the server's].")
     ] = None,
+    all_matches: Annotated[
+        bool, typer.Option("--all", help="Show all matches of a document, not just the best [20].")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each statement scores by itself.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Only read the query, without a server.")] = False,
     address: Address = DEFAULT_ADDRESS,
@@ -204,7 +207,18 @@ def iql(
 
     if check:
         raise typer.Exit(check_query(query, as_json=as_json))
-    asyncio.run(run_query(query, address, matter, document or [], min_score, explain=explain, as_json=as_json))
+    asyncio.run(
+        run_query(
+            query,
+            address,
+            matter,
+            document or [],
+            min_score,
+            explain=explain,
+            all_matches=all_matches,
+            as_json=as_json,
+        )
+    )
 
 
 @app.command()
