@@ -241,7 +241,9 @@ class ToolServicer(ToolServiceServicer):
     ) -> pb.ListMatterDocumentsResponse:
         asked = parse(ListMatterDocumentsRequestModel, request)
         page = await self._matters.list_documents(self._tenant(context), asked.matter_id, asked.page)
-        documents = await self._matters.all_documents(self._tenant(context), asked.matter_id)
+        documents = page.items
+        if len(documents) < page.total_size:
+            documents = await self._matters.all_documents(self._tenant(context), asked.matter_id)
         return matter_documents(asked.matter_id, page, documents)
 
     async def GetDocumentText(self, request: pb.GetDocumentTextRequest, context: Context) -> pb.GetDocumentTextResponse:

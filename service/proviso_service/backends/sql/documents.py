@@ -6,11 +6,13 @@ from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Row,
     Select,
     and_,
+    bindparam,
     delete,
     exists,
     func,
@@ -30,7 +32,7 @@ from proviso_service.backends.sql.contents import (
     write_contents,
 )
 from proviso_service.backends.sql.database import Store, insert, reading, writing
-from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
     UNFINISHED,
     documents,
@@ -44,6 +46,8 @@ from proviso_service.matters import Document, DocumentStatus, Leftover
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, PageWords, ParsedDocument
+
+_Text = str | BindParameter[str]
 
 _BATCH_ROWS = 500
 _NO_FAILURE = MappingProxyType({"failure_reason": "", "failure_cause": None})
@@ -74,8 +78,8 @@ class DocumentRows(Store):
 
     @reading
     def get_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
-        query = _documents_of(tenant, matter_id).where(documents.c.document_id == document_id)
-        row = transaction.execute(query).one_or_none()
+        values = _place(tenant, matter_id) | {"this_document": document_id}
+        row = transaction.execute(_ONE_DOCUMENT, values).one_or_none()
         if row is None:
             raise DocumentNotFound(document_id)
         return document_of(row)
@@ -89,13 +93,12 @@ class DocumentRows(Store):
 
     @reading
     def list_documents(self, transaction: Connection, tenant: str, matter_id: str, page: PageRequest) -> Page[Document]:
-        order = Order(documents.c.upload_time, documents.c.document_id, ("documents", tenant, matter_id))
-        return rows_by_time(transaction, _documents_of(tenant, matter_id), order, page).map(document_of)
+        scope = ("documents", tenant, matter_id)
+        return _DOCUMENTS.page(transaction, _place(tenant, matter_id), scope, page).map(document_of)
 
     @reading
     def all_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Document]:
-        query = _documents_of(tenant, matter_id).order_by(documents.c.upload_time, documents.c.document_id)
-        return [document_of(row) for row in transaction.execute(query)]
+        return [document_of(row) for row in transaction.execute(_ALL_DOCUMENTS, _place(tenant, matter_id))]
 
     @reading
     def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
@@ -295,15 +298,26 @@ def _values(document: Document) -> dict[str, Any]:
     return values | {"filename_folded": document.filename.casefold()}
 
 
-def _documents_of(tenant: str, matter_id: str) -> Select[Any]:
+def _place(tenant: str, matter_id: str) -> dict[str, object]:
+    return {"this_tenant": tenant, "this_matter": matter_id}
+
+
+def _documents_of(tenant: _Text, matter_id: _Text) -> Select[Any]:
     """A query for the documents of a matter; it finds none when the matter is deleted."""
     not_deleted = exists().where(_is_matter(tenant, matter_id))
     return select(*_COLUMNS).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, not_deleted)
 
 
-def _is_matter(tenant: str, matter_id: str) -> ColumnElement[bool]:
+def _is_matter(tenant: _Text, matter_id: _Text) -> ColumnElement[bool]:
     """The condition that a row of `matters` is this matter and not deleted."""
     return and_(matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
+
+
+# Built once, because building a statement takes longer than running it.
+_OF_MATTER = _documents_of(bindparam("this_tenant"), bindparam("this_matter"))
+_ONE_DOCUMENT = _OF_MATTER.where(documents.c.document_id == bindparam("this_document"))
+_ALL_DOCUMENTS = _OF_MATTER.order_by(documents.c.upload_time, documents.c.document_id)
+_DOCUMENTS = RowsByTime(_OF_MATTER, documents.c.upload_time, documents.c.document_id)
 
 
 def _by_filename(tenant: str, matter_id: str, filename: str) -> Select[Any]:

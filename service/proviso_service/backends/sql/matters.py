@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import (
-    BindParameter,
     Connection,
     Row,
     Select,
@@ -22,7 +21,7 @@ from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import insert, reading, writing
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
-from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matters
 from proviso_service.errors import MatterNotFound, RequestIdReused
 from proviso_service.identity import NEVER_RETRIED, RetryKey
@@ -58,11 +57,9 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
 
     @reading
     def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        query = _matters_of(tenant).where(matters.c.matter_id != DOCUMENTATION)
-        if name:
-            query = query.where(matters.c.name == name)
-        order = Order(matters.c.create_time, matters.c.matter_id, ("matters", tenant, name), newest_first=True)
-        return rows_by_time(transaction, query, order, page).map(_matter_of)
+        listed = _NAMED_MATTERS if name else _MATTERS
+        values = {"this_tenant": tenant, "this_name": name}
+        return listed.page(transaction, values, ("matters", tenant, name), page).map(_matter_of)
 
     @writing
     def update_matter(
@@ -142,7 +139,7 @@ def _insert_matter(matter: Matter, retry: RetryKey = NEVER_RETRIED) -> Insert:
     )
 
 
-def _matters_of(tenant: str | BindParameter[str]) -> Select[Any]:
+def _matters_of_tenant() -> Select[Any]:
     mine = select(func.count()).where(
         documents.c.tenant == matters.c.tenant, documents.c.matter_id == matters.c.matter_id
     )
@@ -157,7 +154,7 @@ def _matters_of(tenant: str | BindParameter[str]) -> Select[Any]:
         matters.c.index_version,
         matters.c.notes,
         matters.c.update_time,
-    ).where(matters.c.tenant == tenant, ~matters.c.deleted)
+    ).where(matters.c.tenant == bindparam("this_tenant"), ~matters.c.deleted)
 
 
 def _next_documents(transaction: Connection, tenant: str, matter_id: str) -> list[str]:
@@ -178,8 +175,12 @@ def _next_documents(transaction: Connection, tenant: str, matter_id: str) -> lis
     return taken
 
 
-# Built once, because every turn runs this statement.
-_ONE_MATTER = _matters_of(bindparam("this_tenant")).where(matters.c.matter_id == bindparam("this_matter"))
+# Built once, because building a statement takes longer than running it.
+_ONE_MATTER = _matters_of_tenant().where(matters.c.matter_id == bindparam("this_matter"))
+_LISTED = _matters_of_tenant().where(matters.c.matter_id != DOCUMENTATION)
+_MATTERS = RowsByTime(_LISTED, matters.c.create_time, matters.c.matter_id, newest_first=True)
+_NAMED = _LISTED.where(matters.c.name == bindparam("this_name"))
+_NAMED_MATTERS = RowsByTime(_NAMED, matters.c.create_time, matters.c.matter_id, newest_first=True)
 
 
 def _matter_of(row: Row[Any]) -> Matter:

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, null, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, func, null, select, update
 
 from proviso_service.backends.sql.database import Store, insert, reading, writing
-from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import RATED, messages, sessions, turns
 from proviso_service.context.model import RequestContext
 from proviso_service.errors import SessionNotFound, TurnNotEnded, TurnUnknown
@@ -34,6 +34,28 @@ _WITH_TURNS = messages.outerjoin(
 )
 """The messages, each with its turn, which has the rating of the answer."""
 
+# Built once, because building a statement takes longer than running it.
+_KEY_AND_COUNT = select(sessions.c.session_key, sessions.c.message_count).where(
+    sessions.c.tenant == bindparam("this_tenant"),
+    sessions.c.user_id == bindparam("this_user"),
+    sessions.c.session_id == bindparam("this_session"),
+)
+_MESSAGES = (
+    select(messages, *_RATING)
+    .select_from(_WITH_TURNS)
+    .where(
+        messages.c.tenant == bindparam("this_tenant"),
+        messages.c.session_key == bindparam("this_key"),
+        messages.c.position > bindparam("last_position"),
+    )
+    .order_by(messages.c.position)
+    .limit(bindparam("most_rows", type_=Integer))
+)
+_RATED_TURNS = select(turns.c.tenant, turns.c.user_id, turns.c.session_id, turns.c.turn_id, *_RATING).where(RATED)
+_RATINGS = RowsByTime(_RATED_TURNS, turns.c.rate_time, turns.c.turn_id, newest_first=True)
+_OF_KIND = _RATED_TURNS.where(turns.c.rating == bindparam("this_rating"))
+_RATINGS_OF_KIND = RowsByTime(_OF_KIND, turns.c.rate_time, turns.c.turn_id, newest_first=True)
+
 _ANSWERS = frozenset({MessageRole.ASSISTANT, MessageRole.ERROR})
 """The roles of a message that ends a turn."""
 
@@ -47,14 +69,8 @@ class MessageRows(Store):
     ) -> Page[ChatMessage]:
         key, total_size = _key_and_count(transaction, caller, session_id)
         scope = ("messages", caller.tenant, key)
-        query = (
-            select(messages, *_RATING)
-            .select_from(_WITH_TURNS)
-            .where(*_in_session(caller, key), messages.c.position > _last_position(page, scope))
-            .order_by(messages.c.position)
-            .limit(page.size + 1)
-        )
-        rows = transaction.execute(query).all()
+        values = {"this_tenant": caller.tenant, "this_key": key, "last_position": _last_position(page, scope)}
+        rows = transaction.execute(_MESSAGES, {**values, "most_rows": page.size + 1}).all()
         found = [_rated_message_of(row) for row in rows[: page.size]]
         token = page_token(scope, str(rows[page.size - 1].position)) if len(rows) > page.size else ""
         return Page(found, token, total_size)
@@ -107,11 +123,9 @@ class MessageRows(Store):
 
     @reading
     def ratings(self, transaction: Connection, page: PageRequest, rating: Rating | None = None) -> Page[RatedAnswer]:
-        query = select(turns.c.tenant, turns.c.user_id, turns.c.session_id, turns.c.turn_id, *_RATING).where(RATED)
-        if rating is not None:
-            query = query.where(turns.c.rating == rating)
-        order = Order(turns.c.rate_time, turns.c.turn_id, ("ratings", rating or ""), newest_first=True)
-        return rows_by_time(transaction, query, order, page).map(_rated_answer_of)
+        listed = _RATINGS if rating is None else _RATINGS_OF_KIND
+        values = {"this_rating": rating}
+        return listed.page(transaction, values, ("ratings", rating or ""), page).map(_rated_answer_of)
 
 
 def is_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -129,8 +143,8 @@ def session_key(transaction: Connection, caller: Caller, session_id: str) -> str
 
 def _key_and_count(transaction: Connection, caller: Caller, session_id: str) -> tuple[str, int]:
     """The key of the session and the number of its messages. Raises SessionNotFound."""
-    query = select(sessions.c.session_key, sessions.c.message_count).where(*is_session(caller, session_id))
-    row = transaction.execute(query).one_or_none()
+    values = {"this_tenant": caller.tenant, "this_user": caller.user, "this_session": session_id}
+    row = transaction.execute(_KEY_AND_COUNT, values).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
     return row.session_key, row.message_count

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, Select, delete, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, delete, select, update
 
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.messages import (
@@ -20,7 +20,7 @@ from proviso_service.backends.sql.messages import (
     newest_exchanges,
     session_key,
 )
-from proviso_service.backends.sql.pages import Order, rows_by_time
+from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import OPEN_IN_SESSION, WITH_REQUEST_ID, item_contents, sessions, turns
 from proviso_service.context.model import ApprovedTool, ContextChange, ItemsChange, NewSession
 from proviso_service.errors import RequestIdReused, SessionBusy, SessionExists, SessionNotFound
@@ -102,8 +102,7 @@ class SqlSessionStore(MessageRows):
     @reading
     def list(self, transaction: Connection, caller: Caller, page: PageRequest) -> Page[Session]:
         scope = ("sessions", caller.tenant, caller.user)
-        order = Order(sessions.c.create_time, sessions.c.session_key, scope, newest_first=True)
-        return rows_by_time(transaction, _owned_by(caller), order, page).map(_session_of)
+        return _SESSIONS.page(transaction, _values(caller), scope, page).map(_session_of)
 
     @writing
     def update(
@@ -239,7 +238,7 @@ def _made_before(transaction: Connection, caller: Caller, retry: RetryKey) -> st
 
 
 def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
-    row = transaction.execute(_owned_by(caller).where(sessions.c.session_id == session_id)).one_or_none()
+    row = transaction.execute(_ONE_SESSION, _values(caller) | {"this_session": session_id}).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
     return _session_of(row)
@@ -253,7 +252,11 @@ def _idle(transaction: Connection, caller: Caller, session_id: str) -> Session:
     return session
 
 
-def _owned_by(caller: Caller) -> Select[Any]:
+def _values(caller: Caller) -> dict[str, object]:
+    return {"this_tenant": caller.tenant, "this_user": caller.user}
+
+
+def _owned_sessions() -> Select[Any]:
     running = select(turns.c.turn_id).where(
         turns.c.tenant == sessions.c.tenant,
         turns.c.user_id == sessions.c.user_id,
@@ -261,8 +264,13 @@ def _owned_by(caller: Caller) -> Select[Any]:
         OPEN_IN_SESSION,
     )
     return select(sessions, running.scalar_subquery().label("running_turn_id")).where(
-        sessions.c.tenant == caller.tenant, sessions.c.user_id == caller.user
+        sessions.c.tenant == bindparam("this_tenant"), sessions.c.user_id == bindparam("this_user")
     )
+
+
+# Built once, because building a statement takes longer than running it.
+_ONE_SESSION = _owned_sessions().where(sessions.c.session_id == bindparam("this_session"))
+_SESSIONS = RowsByTime(_owned_sessions(), sessions.c.create_time, sessions.c.session_key, newest_first=True)
 
 
 def _session_of(row: Row[Any]) -> Session:
