@@ -33,10 +33,11 @@ from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness
 from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.blobs.folder import FolderBlobStore
-from proviso_service.backends.folder_lock import DataFolderError, FolderLock
+from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
-from proviso_service.backends.sql.database import Database, UnusableState
+from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
@@ -173,17 +174,19 @@ class App:
             async with AsyncExitStack() as stack:
                 hosted = chat_models or _hosted_models(settings, config.chat_model)
                 chosen = back_ends(settings)
+                state = state_file(settings.resolved_state_url)
                 traces = _traces(settings.telemetry, stack)
                 readiness = await Readiness.starting()
                 server = create_server(settings.server, readiness, traces)
                 port = listen(server, settings.server)
                 stack.enter_context(FolderLock(settings.data_dir))
+                stack.enter_context(StateLock(state))
                 loader = ModelLoader(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
                 models = await loader.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await loader.minilm())
                 stack.push_async_callback(chat.close)
-                caches = _caches(settings, models, stack)
                 resources = await _open(settings, config, stack, models, images)
+                caches = _caches(settings, models, stack)
                 wired = await _wire(settings, config, stack, resources, chat, traces, caches)
                 add_services(server, wired.servicers, readiness)
                 await _run(server, wired, stack)

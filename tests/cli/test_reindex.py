@@ -50,7 +50,7 @@ def test_a_state_that_is_no_database_is_one_line(proviso: Proviso, tmp_path: Pat
     ended = proviso("reindex", *NOBODY, "--data-dir", str(tmp_path))
     assert (ended.exit_code, ended.out) == (2, "")
     file = tmp_path / "state.sqlite3"
-    assert ended.err == f"proviso: The state in {file} cannot be used: file is not a database\n"
+    assert ended.err == f"proviso: The state {file} is damaged: file is not a database; restore it from a backup\n"
 
 
 def test_a_malformed_address_is_a_usage_error(proviso: Proviso) -> None:

@@ -48,11 +48,9 @@ This Agreement is governed by the laws of the State of Oregon.
 """
 
 
-@dataclass(frozen=True)
-class RunningService:
+class ServiceStubs:
     """Stubs over one channel."""
 
-    app: App
     channel: grpc.aio.Channel
 
     @property
@@ -103,6 +101,14 @@ class RunningService:
         """All events of one Chat call."""
         request = chat_request(message, matter_id, **fields)
         return [event async for event in self.chat.Chat(request)]
+
+
+@dataclass(frozen=True)
+class RunningService(ServiceStubs):
+    """The service in this process, and a channel to it."""
+
+    app: App
+    channel: grpc.aio.Channel
 
 
 def chat_request(message: str, matter_id: str = "", **fields: Any) -> chat_pb2.ChatRequest:

@@ -1,6 +1,7 @@
-"""FolderLock lets only one process use a data folder.
+"""FolderLock lets only one process use a data folder, and StateLock a state database, which may lie elsewhere.
 
-Two processes that write the embedded vector index corrupt it (this was measured), so a second process must not start.
+Two processes that write the embedded vector index corrupt it (this was measured), and the second of two that share a
+state ends the turns of the first, so a second process must not start.
 """
 
 import fcntl
@@ -13,39 +14,41 @@ LOCK_FILE = "proviso.lock"
 
 
 class DataFolderError(Exception):
-    """The data folder cannot be used. The message tells the operator why."""
+    """The data folder, or the state, cannot be used. The message tells the operator why."""
 
 
 class FolderInUse(DataFolderError):
-    """Another process uses the folder; `pid` is its process id, None when it has not written it into the file yet."""
+    """Another process uses what `place` names; `pid` is its process id, None when it has not written it into the file
+    yet."""
 
-    def __init__(self, folder: Path, pid: int | None) -> None:
+    def __init__(self, place: str, pid: int | None) -> None:
         holder = f"process {pid}" if pid is not None else "another process"
-        super().__init__(f"The data folder {folder} is in use by {holder}; stop it or choose another folder")
+        super().__init__(f"{place} is in use by {holder}; stop it or choose another")
         self.pid = pid
 
 
 class FolderUnusable(DataFolderError):
-    """The folder cannot be created, written or locked."""
+    """What `place` names cannot be created, written or locked."""
 
-    def __init__(self, folder: Path, reason: str) -> None:
-        super().__init__(f"The data folder {folder} cannot be used: {reason}")
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place} cannot be used: {reason}")
 
 
 class FolderLock:
     """An exclusive lock on a folder, which is created when absent. The system releases it when the process dies."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self._file = folder / LOCK_FILE
+        self._place = f"The data folder {folder}"
         self._descriptor: int | None = None
 
     def acquire(self) -> None:
         """Takes the lock without waiting. Raises FolderInUse or FolderUnusable."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            descriptor = os.open(self._folder / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            self._make_folder()
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
-            raise FolderUnusable(self._folder, error.strerror or str(error)) from error
+            raise FolderUnusable(self._place, error.strerror or str(error)) from error
         try:
             self._lock(descriptor)
         except BaseException:
@@ -69,15 +72,31 @@ class FolderLock:
     ) -> None:
         self.release()
 
+    def _make_folder(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+
     def _lock(self, descriptor: int) -> None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         except BlockingIOError:
-            raise FolderInUse(self._folder, _holder(descriptor)) from None
+            raise FolderInUse(self._place, _holder(descriptor)) from None
         except OSError as error:
-            raise FolderUnusable(self._folder, error.strerror or str(error)) from error
+            raise FolderUnusable(self._place, error.strerror or str(error)) from error
+
+
+class StateLock(FolderLock):
+    """An exclusive lock on a state database, in a file beside it. The folder has to be there: one that is made in the
+    place of a disk that is not mounted would hide the state that there is."""
+
+    def __init__(self, state: Path) -> None:
+        super().__init__(state.parent)
+        file = state.resolve()
+        self._file = file.with_name(f"{file.name}.lock")
+        self._place = f"The state {state}"
+
+    def _make_folder(self) -> None: ...
 
 
 def _holder(descriptor: int) -> int | None:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import sqlite3
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -20,6 +21,7 @@ from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, Fol
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.integrity import check_sound
 from proviso_service.backends.sql.tables import chunks
 from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
@@ -115,12 +117,14 @@ async def _state(settings: Settings) -> tuple[Finding, int]:
     """Checks the database. Also returns the number of passages that have a vector of the embedder in use."""
     name = "State database"
     try:
-        if not state_file(settings.resolved_state_url).is_file():
+        state = state_file(settings.resolved_state_url)
+        if not state.is_file():
             return Finding(Level.OK, name, "is new; the first start makes it"), 0
+        await asyncio.to_thread(check_sound, state)
         revision, chunk_count, other_count = await _read_state(settings)
-    except (SQLAlchemyError, ProvisoError, ValueError, OSError) as error:
-        remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the file from a backup."
-        return Finding(Level.FAIL, name, f"cannot be read: {_first_line(error)}", remedy), 0
+    except (SQLAlchemyError, sqlite3.Error, ProvisoError, ValueError, OSError) as error:
+        remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the state from a backup: proviso restore."
+        return Finding(Level.FAIL, name, f"cannot be used: {_first_line(error)}", remedy), 0
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
     if revision not in {script.revision for script in scripts.walk_revisions()}:
         remedy = "Start the version of Proviso that wrote it, or a later one."

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock
-from proviso_service.backends.sql.database import Database, UnusableState, state_file
+from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock, StateLock
+from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
@@ -81,6 +82,7 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:
     stack.enter_context(FolderLock(settings.data_dir))
+    stack.enter_context(StateLock(state_file(settings.resolved_state_url)))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     await database.migrate()

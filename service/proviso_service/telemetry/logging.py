@@ -32,7 +32,7 @@ MASK = "***"
 
 QUIETED_LIBRARIES = (
     "PIL",
-    "alembic.runtime.plugins",
+    "alembic",
     "anthropic",
     "chromadb",
     "grpc",

@@ -15,7 +15,8 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 
 from proviso_service.backends.sql import migrations
-from proviso_service.backends.sql.database import READERS, Database, UnusableState
+from proviso_service.backends.sql.database import READERS, Database
+from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema, metadata
 from proviso_service.errors import NotReady, TooBusy, Unavailable
@@ -85,14 +86,28 @@ async def test_two_states_of_one_process_migrate_side_by_side(tmp_path: Path) ->
 
 async def test_the_tables_survive_a_migration_that_fails(tmp_path: Path) -> None:
     path = tmp_path / "state.sqlite3"
+    own = ["alembic_version", "matters", "turns"]
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE turns (already_here INTEGER)")
+        for name in own:
+            connection.execute(f"CREATE TABLE {name} (version_num)")
     database = Database(url_of(path))
-    with pytest.raises(Exception, match="turns already exists"):
+    with pytest.raises(Exception, match="matters already exists"):
         await database.migrate()
     await database.close()
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("turns",)]
+        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [(name,) for name in own]
+
+
+async def test_a_database_of_another_program_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "state.sqlite3"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE turns (of_another_program INTEGER)")
+    before = path.read_bytes()
+    database = Database(url_of(path))
+    with pytest.raises(UnusableState, match="belongs to another program"):
+        await database.migrate()
+    await database.close()
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(

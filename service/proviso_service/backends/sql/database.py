@@ -25,6 +25,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from proviso_service.backends.sql import fulltext
+from proviso_service.backends.sql.integrity import UnusableState, check_sound
 from proviso_service.backends.sql.tables import is_current
 from proviso_service.errors import NotReady, TooBusy, Unavailable
 
@@ -73,10 +74,6 @@ class _Write:
     latest: float
 
 
-class UnusableState(ValueError):
-    """The URL of the state names no file, or the file is not a database. The text is for an operator."""
-
-
 class Database:
     """The state behind `url` (only `sqlite:///file` today); `now` tells the time of new rows.
 
@@ -114,14 +111,10 @@ class Database:
             return await asyncio.wrap_future(done)
 
     async def migrate(self) -> None:
-        """Brings the schema up to date, in one transaction. Raises UnknownSchema when newer code wrote the state, and
-        UnusableState when the file is not a database."""
-        path = str(self._engine.url.database)
-        try:
-            with _failures_named():
-                await asyncio.to_thread(_make_file, path)
-        except sqlite3.DatabaseError as error:
-            raise UnusableState(f"The state in {path} cannot be used: {error}") from error
+        """Checks the file and brings the schema up to date, in one transaction. Raises UnknownSchema when newer code
+        wrote the state, and UnusableState when the file is damaged or belongs to another program."""
+        with _failures_named():
+            await asyncio.to_thread(_make_file, Path(str(self._engine.url.database)), self._wait_s)
         if await self.write(is_current):
             return
         from proviso_service.backends.sql.migrations import upgrade
@@ -231,9 +224,11 @@ def _engine(url: str, wait_s: float) -> Engine:
     return engine
 
 
-def _make_file(path: str) -> None:
-    """Makes the file, if there is none, and turns the write-ahead log on for good; a path that is no use fails here."""
-    with closing(sqlite3.connect(path)) as connection:
+def _make_file(file: Path, wait_s: float) -> None:
+    """Makes the file, if there is none, and turns the write-ahead log on for good. A path that is no use fails here. A
+    file that is there is changed only once it is known to be a sound state."""
+    check_sound(file, wait_s)
+    with closing(sqlite3.connect(file, timeout=wait_s)) as connection:
         connection.execute("PRAGMA journal_mode=WAL")
 
 
