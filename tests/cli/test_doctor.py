@@ -11,6 +11,7 @@ from proviso_service.backends.folder_lock import FolderLock
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.vectors.chroma import VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.cli import doctor
 from proviso_service.cli.doctor import Finding, Level, examine
 from proviso_service.embedded import DIMENSIONS, MODEL_ID
 from proviso_service.matters.stores import VectorRecord
@@ -24,6 +25,7 @@ SUBJECTS = [
     "Embedding model",
     "Vector index",
     "Chat model",
+    "Reading documents",
     "Port",
 ]
 
@@ -211,3 +213,12 @@ async def test_taken_port_fails(models_dir: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("PROVISO_SERVER__PORT", str(taken.getsockname()[1]))
         finding = (await found(models_dir))["Port"]
     assert finding.level is Level.FAIL
+
+
+async def test_system_that_cannot_close_files_to_parsers_is_told(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor, "left_open", lambda: "read files and open connections")
+    finding = (await found(models_dir))["Reading documents"]
+    assert finding.level is Level.WARN
+    assert "could read files and open connections as this user can" in finding.message

@@ -6,6 +6,7 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import sys
 import textwrap
 from collections import Counter
@@ -18,11 +19,14 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from proviso_service.reading.formats import read_document
+from proviso_service.reading import html_tree, plain
+from proviso_service.reading.formats import WORD, read_document
 from proviso_service.reading.model import ReaderClosed, ReaderUnavailable, ReadingLimits, UnreadableFile
 from proviso_service.reading.reader import DAMAGED, OUT_OF_MEMORY, OUT_OF_TIME, TOO_LARGE, ProcessReader
-from proviso_service.reading.worker import child
+from proviso_service.reading.worker import confinement
+from tests.support.docx_files import package
 from tests.support.hostile_worker import MODULE
+from tests.support.pdf_files import drawn, lines
 
 LIMITS = ReadingLimits(max_text_chars=1_000_000, time_limit_s=30, memory_bytes=512 * 2**20)
 QUICK = replace(LIMITS, time_limit_s=1.0)
@@ -89,7 +93,8 @@ class _Told:
         self._socket.bind(path)
         self._socket.listen()
         self._socket.setblocking(False)
-        self.name = path.encode()
+        self.sleep = f"sleep {path}"
+        """The parser that sleeps, and tells here that it does."""
 
     async def processes(self) -> list[int]:
         """The child and its supervisor."""
@@ -137,6 +142,31 @@ async def test_a_document_is_read_as_it_would_be_in_this_process() -> None:
             assert await reader.read(media_type, content) == read_document(media_type, content, LIMITS)
 
 
+PAGES = [
+    ("text/html", f'<html><meta charset="{encoding}"><h1>Lease</h1><p>\xe9\xa1. One.'.encode("latin-1"))
+    for encoding in [*html_tree._LABELS, *html_tree._LABELS.values(), "iso-2022-jp", "koi8-r", "koi8-u", "ibm866"]
+    + [f"{kind}125{number}" for kind in ("windows-", "cp", "x-cp") for number in range(9)]
+    + [f"iso{joint}8859-{number}" for joint in ("", "-", "_") for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)]
+]
+
+
+WRITTEN_IN = (
+    '<?xml version="1.0" encoding="NAME"?><w:document xmlns:w='
+    '"http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>Rent: 5.</w:t></w:r></w:p>'
+    "</w:body></w:document>"
+)
+
+
+async def test_a_process_that_may_open_no_file_has_all_that_any_format_and_encoding_needs() -> None:
+    texts = [("text/plain", bom + "ARTICLE I \u2014 TERM".encode(name)) for bom, name in plain._BYTE_ORDER_MARKS]
+    pdf = drawn(lines("1. Term", "The term is one year."), lines("2. Rent", "USD 5."))
+    words = [package("", document=WRITTEN_IN.replace("NAME", name)) for name in ("UTF-8", "windows-1252", "Shift_JIS")]
+    files = [*PAGES, *texts, ("application/pdf", pdf), *((WORD.media_type, content) for content in words)]
+    async with _reader(module="proviso_service.reading.worker") as reader:
+        for media_type, content in files:
+            assert await reader.read(media_type, content) == read_document(media_type, content, LIMITS), content[:60]
+
+
 async def test_a_refusal_arrives_with_its_reason() -> None:
     async with _reader(module="proviso_service.reading.worker") as reader:
         assert await _reason(reader, "text/markdown", b"%PDF-1.7") == (
@@ -164,8 +194,7 @@ async def test_a_refusal_arrives_with_its_reason() -> None:
 )
 async def test_a_hostile_parser_fails_its_document_alone(parser: str, limits: ReadingLimits, reason: str) -> None:
     async with _reader(limits) as reader:
-        content = b"" if parser == "sleep" else b"text"
-        refused, other = await asyncio.gather(_reason(reader, parser, content), reader.read("echo", b"other"))
+        refused, other = await asyncio.gather(_reason(reader, parser), reader.read("echo", b"other"))
         assert (refused, other.parsed.text) == (reason, "other")
         assert (await reader.read("echo", b"later")).parsed.text == "later"
 
@@ -192,8 +221,8 @@ async def test_every_document_has_a_process_of_its_own_without_secrets(monkeypat
         assert len(children) == 12
         assert len(supervisors) <= PROCESSES
         assert {one[3] for one in told} == {"-"}
-        # The standard three, the pipe to answer on, the pipe it was given the file by, and the folder being listed.
-        assert {one[2] for one in told} == {"6"}
+        # The standard three, the pipe to answer on, and the pipe it was given the file by.
+        assert {one[2] for one in told} == {"5"}
 
 
 async def test_a_parser_writes_no_files(tmp_path: Path) -> None:
@@ -201,23 +230,55 @@ async def test_a_parser_writes_no_files(tmp_path: Path) -> None:
     async with _reader() as reader:
         assert await _reason(reader, "write-file", str(target).encode()) == DAMAGED
     # Where the system does not know how to forbid it, a file is made and stays empty.
-    assert not target.exists() or (child.version() == 0 and not target.read_bytes())
+    assert not target.exists() or (confinement.left_open() and not target.read_bytes())
 
 
-@pytest.mark.parametrize(("parser", "since"), [("remove", 1), ("truncate", 3), ("connect", 4), ("signal", 6)])
-async def test_a_parser_reaches_nothing_beyond_it_where_the_system_can_forbid_that(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, parser: str, since: int
-) -> None:
+@pytest.mark.skipif(confinement.left_open() != "", reason="the system cannot forbid all of it")
+async def test_a_document_that_takes_over_its_parser_reaches_nothing(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     kept.write_text("kept")
+    (tmp_path / ".ssh").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as server:
-        beyond = {"connect": server.getsockname()[1], "signal": os.getpid()}.get(parser, kept)
+        beyond = f"{kept}\n{server.getsockname()[1]}\n{os.getpid()}"
         async with _reader() as reader:
-            reading = reader.read(parser, str(beyond).encode())
-            (outcome,) = await asyncio.gather(reading, return_exceptions=True)
-    can_forbid = child.version() >= since
-    assert isinstance(outcome, UnreadableFile) == can_forbid
-    assert ("PermissionError at " in caplog.text) == can_forbid
+            told = (await reader.read("attempt", beyond.encode())).parsed.text
+    outcomes = dict(line.split(": ") for line in told.splitlines())
+    assert len(outcomes) == 19
+    assert set(outcomes.values()) == {"PermissionError"}, outcomes
+    assert kept.read_text() == "kept"
+
+
+_LAYERS = {"restrict_files": confinement.landlock_version() > 0, "restrict_calls": confinement.can_restrict_calls()}
+
+
+@pytest.mark.parametrize("layer", [layer for layer, is_there in _LAYERS.items() if is_there])
+def test_each_layer_alone_closes_the_files(layer: str, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    script = f"""
+        from pathlib import Path
+        from proviso_service.reading.worker import confinement
+        confinement._die_with_parent()
+        confinement.{layer}()
+        try:
+            print(Path({str(secret)!r}).read_text())
+        except PermissionError:
+            print("refused")
+    """
+    shown = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True)
+    assert shown.stdout == "refused\n"
+
+
+async def test_a_system_that_leaves_something_open_is_named_once_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
+    monkeypatch.setattr(confinement, "can_restrict_calls", lambda: False)
+    async with _reader() as reader:
+        for _ in range(2):
+            await reader.read("echo", b"text")
+    assert caplog.text.count("reader_not_confined") == 1
+    assert "read files and open connections" in caplog.text
 
 
 @pytest.mark.parametrize("parser", ["fork", "fork-and-answer"])
@@ -259,7 +320,7 @@ def _resident_bytes() -> int:
 
 async def test_a_cancelled_read_ends_its_process_at_once(told: _Told) -> None:
     async with _reader() as reader:
-        reading = asyncio.create_task(reader.read("sleep", told.name))
+        reading = asyncio.create_task(reader.read(told.sleep, b""))
         child, supervisor = await told.processes()
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -271,7 +332,7 @@ async def test_a_cancelled_read_ends_its_process_at_once(told: _Told) -> None:
 
 async def test_a_document_that_two_supervisors_die_of_fails_alone(told: _Told) -> None:
     async with _reader() as reader:
-        reading = asyncio.create_task(_reason(reader, "sleep", told.name))
+        reading = asyncio.create_task(_reason(reader, told.sleep, b""))
         for _ in range(2):
             child, supervisor = await told.processes()
             os.kill(supervisor, signal.SIGKILL)
@@ -282,7 +343,7 @@ async def test_a_document_that_two_supervisors_die_of_fails_alone(told: _Told) -
 
 async def test_a_supervisor_that_does_not_listen_is_killed_with_its_child(told: _Told) -> None:
     async with _reader() as reader:
-        reading = asyncio.create_task(reader.read("sleep", told.name))
+        reading = asyncio.create_task(reader.read(told.sleep, b""))
         child, supervisor = await told.processes()
         os.kill(supervisor, signal.SIGSTOP)
         reading.cancel()
@@ -292,7 +353,7 @@ async def test_a_supervisor_that_does_not_listen_is_killed_with_its_child(told: 
 
 async def test_closing_waits_for_processes_of_cancelled_reads(told: _Told) -> None:
     async with _reader() as reader:
-        reading = asyncio.create_task(reader.read("sleep", told.name))
+        reading = asyncio.create_task(reader.read(told.sleep, b""))
         child, _ = await told.processes()
         reading.cancel()
         await reader.close()
@@ -335,7 +396,7 @@ async def test_processes_end_when_the_service_is_killed(told: _Told) -> None:
         import asyncio
         from proviso_service.reading.reader import ProcessReader
         from proviso_service.reading.model import ReadingLimits
-        asyncio.run(ProcessReader(ReadingLimits(), 2, {MODULE!r}).read("sleep", {told.name!r}))
+        asyncio.run(ProcessReader(ReadingLimits(), 2, {MODULE!r}).read({told.sleep!r}, b""))
     """
     root = str(Path(__file__).parents[2])
     service = await asyncio.create_subprocess_exec(sys.executable, "-c", textwrap.dedent(script), cwd=root)

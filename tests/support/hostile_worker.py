@@ -6,13 +6,19 @@ import ctypes
 import os
 import signal
 import socket
+import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from proviso_service.reading.model import Chunk, ParsedDocument, ReadDocument, ReadingLimits
 from proviso_service.reading.worker.__main__ import run
 
 MODULE = "tests.support.hostile_worker"
+
+_TOLD = 2_000
+"""A descriptor that the child's confinement does not close, because the service and its supervisors have none such."""
 
 
 def _echo(content: bytes) -> ReadDocument:
@@ -25,20 +31,42 @@ def _tell(content: bytes) -> ReadDocument:
     told = (
         os.getpid(),
         os.getppid(),
-        len(list(Path("/proc/self/fd").iterdir())),
+        sum(map(_is_open, range(1_000))),
         os.environ.get(content.decode(), "-"),
     )
     return _echo(" ".join(map(str, told)).encode())
 
 
+def _is_open(descriptor: int) -> bool:
+    return _can(os.write, descriptor, b"") or _can(os.read, descriptor, 0)
+
+
+def _can(call: Callable[..., object], *arguments: object) -> bool:
+    with suppress(OSError):
+        call(*arguments)
+        return True
+    return False
+
+
 def _sleep(content: bytes) -> ReadDocument:
-    """For ever; first it tells its process id and its supervisor's on the socket that the file names."""
-    if content:
-        with socket.socket(socket.AF_UNIX) as told:
-            told.connect(content.decode())
-            told.sendall(f"{os.getpid()} {os.getppid()}".encode())
+    """For ever; first it tells its process id and its supervisor's, where somebody wants to be told (`_prepare`)."""
+    with suppress(OSError):
+        os.write(_TOLD, f"{os.getpid()} {os.getppid()}".encode())
     while True:
         time.sleep(60)
+
+
+def _connect_to(path: str) -> None:
+    """Connects a new child to a socket before it gives up its rights: a confined one has no way to tell anything."""
+    with socket.socket(socket.AF_UNIX) as told:
+        told.connect(path)
+        os.dup2(told.fileno(), _TOLD)
+
+
+def _prepare(media_type: str) -> None:
+    name, _, path = media_type.partition(" ")
+    if name == "sleep" and path:
+        os.register_at_fork(after_in_child=lambda: _connect_to(path))
 
 
 def _spin(content: bytes) -> ReadDocument:
@@ -109,15 +137,8 @@ def _print(content: bytes) -> ReadDocument:
 
 
 def _answers() -> int:
-    """The descriptor that the child answers on: the only pipe it may write to."""
-    entries = [entry for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
-    pipes = [entry.name for entry in entries if str(entry.readlink()).startswith("pipe:")]
-    return next(int(name) for name in pipes if _is_writable(name))
-
-
-def _is_writable(entry: str) -> bool:
-    flags = Path(f"/proc/self/fdinfo/{entry}").read_text().split("flags:")[1].split()[0]
-    return int(flags, 8) & os.O_WRONLY != 0
+    """The descriptor that the child answers on: the only one beside the standard ones that it may write to."""
+    return next(descriptor for descriptor in range(3, 1_000) if _can(os.write, descriptor, b""))
 
 
 def _garbage(content: bytes) -> ReadDocument:
@@ -137,26 +158,40 @@ def _endless(content: bytes) -> ReadDocument:
         os.write(answers, b"T\0\0\xff\xff" + b"x" * 0xFFFF)
 
 
-def _signal(content: bytes) -> ReadDocument:
-    """Sends a process a signal that changes nothing."""
-    os.kill(int(content), signal.SIGCONT)
-    return _echo(content)
+def _attempt(content: bytes) -> ReadDocument:
+    """Tries what a document that has taken over its parser would try, on what the file names, and tells how each try
+    ended: as "done", or by the name of its error."""
+    path, port, process = content.decode().split("\n")
+    tries: dict[str, Callable[[], object]] = {
+        "read": lambda: Path(path).read_text(),
+        "read through the process": lambda: Path(f"/proc/self/root{path}").read_text(),
+        "read passwords": lambda: Path("/etc/passwd").read_text(),
+        "read itself": lambda: Path("/proc/self/environ").read_bytes(),
+        "read the interpreter": lambda: Path(os.__file__).read_bytes(),
+        "list": lambda: list(Path(path).parent.iterdir()),
+        "list keys": lambda: list(Path(path).with_name(".ssh").iterdir()),
+        "change": lambda: Path(path).write_text("changed"),
+        "truncate": lambda: os.truncate(path, 0),
+        "remove": lambda: Path(path).unlink(),
+        "link": lambda: os.link(path, f"{path}.link"),
+        "connect": lambda: socket.socket().connect(("127.0.0.1", int(port))),
+        "listen": lambda: socket.socket().bind(("127.0.0.1", 0)),
+        "send a datagram": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b".", ("127.0.0.1", 9)),
+        "connect to a local socket": lambda: socket.socket(socket.AF_UNIX),
+        "start a process": os.fork,
+        "run a program": lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),  # noqa: S606 - it must not start
+        "signal": lambda: os.kill(int(process), signal.SIGCONT),
+        "read another's memory": lambda: Path(f"/proc/{process}/mem").read_bytes(),
+    }
+    return _echo("\n".join(f"{name}: {_outcome(attempt)}" for name, attempt in tries.items()).encode())
 
 
-def _connect(content: bytes) -> ReadDocument:
-    """To a port of this machine."""
-    socket.create_connection(("127.0.0.1", int(content))).close()
-    return _echo(content)
-
-
-def _truncate(content: bytes) -> ReadDocument:
-    os.truncate(content, 0)
-    return _echo(content)
-
-
-def _remove(content: bytes) -> ReadDocument:
-    Path(content.decode()).unlink()
-    return _echo(content)
+def _outcome(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except Exception as error:
+        return type(error).__name__
+    return "done"
 
 
 _PARSERS = {
@@ -178,16 +213,13 @@ _PARSERS = {
     "garbage": _garbage,
     "forge": _forge,
     "endless": _endless,
-    "signal": _signal,
-    "connect": _connect,
-    "truncate": _truncate,
-    "remove": _remove,
+    "attempt": _attempt,
 }
 
 
 def read(media_type: str, content: bytes, limits: ReadingLimits) -> ReadDocument:
-    return _PARSERS[media_type](content)
+    return _PARSERS[media_type.partition(" ")[0]](content)
 
 
 if __name__ == "__main__":
-    run(read, lambda media_type: None)
+    run(read, _prepare)

@@ -31,6 +31,7 @@ from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError
 from proviso_service.matters import IndexFailed, probe_vector
+from proviso_service.reading import left_open
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
 
@@ -86,7 +87,7 @@ async def examine(data_dir: Path | None = None, models_dir: Path | None = None) 
         vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
     port = await _port(settings, in_use=in_use)
     models = [_back_ends(settings), _embedding_model(settings), vectors, _chat_model(settings)]
-    return [Finding(Level.OK, "Settings", "can be read"), folder, state, *models, port]
+    return [Finding(Level.OK, "Settings", "can be read"), folder, state, *models, _reading(), port]
 
 
 def _data_folder(folder: Path, held: ExitStack) -> tuple[Finding, bool]:
@@ -233,6 +234,15 @@ def _chat_model(settings: Settings) -> Finding:
     except ChatModelUnavailable as error:
         return Finding(Level.FAIL, "Chat model", str(error), "Or set PROVISO_LLM=local.")
     return Finding(Level.OK, "Chat model", f"{settings.llm}, key is set")
+
+
+def _reading() -> Finding:
+    """Checks what the system takes from the processes that read documents."""
+    name = "Reading documents"
+    if still := left_open():
+        message = f"a document that takes over its parser could {still} as this user can"
+        return Finding(Level.WARN, name, message, "Run Proviso on Linux, on x86-64 or 64-bit ARM.")
+    return Finding(Level.OK, name, "in processes that can open no file, no connection and no other process")
 
 
 async def _port(settings: Settings, *, in_use: bool) -> Finding:

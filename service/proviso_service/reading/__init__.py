@@ -60,6 +60,7 @@ from proviso_service.reading.words import (
     telling_words,
     words_of,
 )
+from proviso_service.reading.worker.confinement import left_open
 
 if TYPE_CHECKING:
     from proviso_service.reading.reader import DocumentReader, ProcessReader
@@ -98,6 +99,7 @@ __all__ = [
     "clause_ranks",
     "format_of",
     "joined_words",
+    "left_open",
     "levels_of",
     "plain_words",
     "read_document",

@@ -16,8 +16,8 @@ limit is passed. Offsets refer to the text returned."""
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format of files. `extensions` are in lower case, without the dot. `load` imports the parser, which only the
-    process that parses does."""
+    """A format of files. `extensions` are in lower case, without the dot. `load` imports the parser with all that it
+    needs, which only the process that parses does: it may open no file later."""
 
     name: str
     media_type: str
@@ -39,7 +39,9 @@ def _docx() -> Parser:
 
 def _html() -> Parser:
     from proviso_service.reading.html import parse_html
+    from proviso_service.reading.html_tree import load_encodings
 
+    load_encodings()
     return parse_html
 
 

@@ -30,7 +30,7 @@ _LABELS: Mapping[str, str] = (
     | dict.fromkeys(("iso-8859-1", "iso8859-1", "iso88591", "iso_8859-1", "latin1", "l1"), "windows-1252")
     | dict.fromkeys(("iso_8859-1:1987", "cp819", "ibm819", "csisolatin1", "iso-ir-100"), "windows-1252")
     | dict.fromkeys(("iso-8859-9", "iso8859-9", "iso88599", "iso_8859-9", "l5", "latin5", "x-cp1254"), "windows-1254")
-    | dict.fromkeys(("iso-8859-11", "iso8859-11", "tis-620", "dos-874"), "cp874")
+    | dict.fromkeys(("iso-8859-11", "iso8859-11", "tis-620", "dos-874", "windows-874"), "cp874")
     | dict.fromkeys(("gb2312", "gbk", "chinese", "gb_2312-80", "x-gbk", "iso-ir-58"), "gb18030")
     | dict.fromkeys(("big5", "big5-hkscs", "cn-big5", "x-x-big5"), "big5hkscs")
     | dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis", "ms_kanji", "windows-31j"), "cp932")
@@ -39,9 +39,19 @@ _LABELS: Mapping[str, str] = (
     | {"x-mac-cyrillic": "mac-cyrillic", "x-euc-jp": "euc-jp", "iso-8859-8-i": "iso-8859-8"}
 )
 _KNOWN = re.compile(
-    r"utf-8|gb18030|euc-jp|iso-2022-jp|koi8-[ru]|ibm866|cp866|(?:windows-|cp|x-cp)125[0-8]|windows-874"
+    r"utf-8|gb18030|euc-jp|iso-2022-jp|koi8-[ru]|ibm866|cp866|(?:windows-|cp|x-cp)125[0-8]"
     r"|iso[-_]?8859-(?:[2-8]|1[03-6])"
 )
+
+
+def load_encodings() -> None:
+    """Loads Python's tables of every encoding that a page may declare: a process that reads may open no file."""
+    names = {*_LABELS.values(), "utf-16-le", "utf-16-be", "iso-2022-jp", "koi8-r", "koi8-u", "cp866"}
+    names |= {f"cp125{number}" for number in range(9)} | {
+        f"iso8859-{number}" for number in (*range(2, 9), *range(10, 17))
+    }
+    for name in names - {"iso8859-12"}:
+        codecs.lookup(name)
 
 
 def decode_html(content: bytes) -> str:

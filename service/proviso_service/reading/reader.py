@@ -28,6 +28,7 @@ from proviso_service.reading.worker.answers import (
     ChildOutOfMemory,
     decode_answer,
 )
+from proviso_service.reading.worker.confinement import left_open
 from proviso_service.reading.worker.messages import ChildEnding, ChildOutcome, ReadRequest, frame
 
 WORKER = "proviso_service.reading.worker"
@@ -184,6 +185,8 @@ class ProcessReader:
         self._idle: list[tuple[float, ReaderProcess]] = []
         self._endings: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        if still := left_open():
+            _log.warning("reader_not_confined", a_hostile_document_could=still)
 
     async def read(self, media_type: str, content: bytes) -> ReadDocument:
         """Raises UnreadableFile; ReaderUnavailable when no process can be started, ReaderClosed after `close`."""

@@ -1,6 +1,7 @@
 """`python -m proviso_service.reading.worker SECONDS` runs a supervisor on its standard input and output, which ends
 after so many seconds without a request."""
 
+import codecs
 import os
 import sys
 
@@ -19,5 +20,12 @@ def run(read: Read, prepare: Prepare) -> None:
     supervise(requests, answers, read, prepare, idle_s=float(sys.argv[1]))
 
 
+def _prepare(media_type: str) -> None:
+    format_by_media_type(media_type).load()
+    # Texts may come in the first two, names in archives in the last; the tables of UTF-8 are part of the interpreter.
+    for encoding in ("utf-16-le", "utf-16-be", "cp437"):
+        codecs.lookup(encoding)
+
+
 if __name__ == "__main__":
-    run(read_document, lambda media_type: format_by_media_type(media_type).load())
+    run(read_document, _prepare)

@@ -23,7 +23,7 @@ from proviso_service.reading.worker.messages import (
 )
 
 Prepare = Callable[[str], object]
-"""Imports what reading a media type needs, so that every child finds it already loaded."""
+"""Imports what reading a media type needs: a child finds it already loaded, and could not load it itself."""
 
 _MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024
 
