@@ -205,7 +205,7 @@ def restrict_calls() -> None:
     # A jump says how many steps it skips: to the last one, which allows, or to the one before, which refuses.
     steps += [(_IF_EQUAL, last - place, 0, number) for place, number in enumerate(calls, start=3)]
     steps += [(_RETURN, 0, 0, _NOT_PERMITTED), (_RETURN, 0, 0, _ALLOWED)]
-    instructions = (_Instruction * len(steps))(*steps)
+    instructions = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
     program = _Program(len(steps), instructions)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0):
