@@ -21,16 +21,19 @@ _LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "
 # search would not find a word that holds one. Marks of direction can show a quotation in another order than it is
 # stored in, and tags can hide whole sentences.
 _INVISIBLE = "\u00ad\u200b\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+# Rarer ones are left out of texts that are kept, and not by `readable`: the index of words was built with that.
+_RARE_INVISIBLE = "\u180e\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f" + "".join(
+    map(chr, range(0xE0000, 0xE0100))
+)
 # The joiner and the non-joiner belong to the spelling of Persian, Hindi and others, and to emoji: between two
 # characters of such scripts, from Arabic on, or of emoji one of them stays. Elsewhere they only hide a word.
 _JOINERS = "\u200c\u200d"
 _JOINED = "[\u0600-\u1cff\u2190-\u2bff\ua800-\uabff\ufb50-\ufe0f\ufe70-\ufefc\U00010a00-\U0001faff]"
 _JOINER = re.compile(f"(?<={_JOINED})([{_JOINERS}])[{_JOINERS}]*+(?={_JOINED})|[{_JOINERS}]+")
-# Rarer ones are left out of plain texts only: `readable` is what the index of words was built with.
-_RARE_INVISIBLE = "\u180e\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f" + "".join(
-    map(chr, range(0xE0000, 0xE0080))
-)
-_SEEN_ONLY = str.maketrans(dict.fromkeys(_INVISIBLE + _RARE_INVISIBLE, ""))
+# One variation selector chooses the shape of the character before it; a row of them is seen no more than tags are.
+_VARIATIONS = re.compile(r"(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+SEEN_ONLY = str.maketrans(dict.fromkeys(_INVISIBLE + _RARE_INVISIBLE, ""))
+"""For `str.translate`: leaves out what cannot be seen, except for joiners and variation selectors."""
 _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _CONTROLS = "".join(chr(code) for code in (*range(9), 11, *range(14, 32), *range(127, 160)) if code != 0x85)
 _READABLE = str.maketrans(
@@ -68,13 +71,17 @@ def check_sections(count: int) -> None:
 def readable(text: str) -> str:
     """Returns the text as words are searched in it: ligatures become letters, accents are part of their letters, every
     space is an ordinary one, and characters that cannot be seen are left out. Line ends become newlines."""
-    return without_joiners(legible(text))
+    return without_joiners(_in_plain_characters(text))
 
 
 def legible(text: str) -> str:
     """Returns the text as it is kept and shown: `readable`, but with the joiners that belong to its spelling."""
+    return without_invisible(_in_plain_characters(text))
+
+
+def _in_plain_characters(text: str) -> str:
     text = normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").translate(_READABLE)
-    return _with_joiners_in_place(_SURROGATE.sub("\ufffd", text))
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def without_joiners(text: str) -> str:
@@ -85,10 +92,12 @@ def without_joiners(text: str) -> str:
 def without_invisible(text: str) -> str:
     """Returns the text without the characters that cannot be seen, except for the joiners that belong to its spelling,
     and otherwise as it is."""
-    return text if text.isascii() else _with_joiners_in_place(text.translate(_SEEN_ONLY))
+    return text if text.isascii() else _without_rows(text.translate(SEEN_ONLY))
 
 
-def _with_joiners_in_place(text: str) -> str:
+def _without_rows(text: str) -> str:
+    """Returns the text with joiners in their place only, and with one variation selector where there is a row."""
+    text = text if text.isascii() else _VARIATIONS.sub("", text)
     return _JOINER.sub(r"\1", text) if any(joiner in text for joiner in _JOINERS) else text
 
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-_SPACE = re.compile(r"[\s\u200b\ufeff]+")
+from proviso_service.reading.canonical import SEEN_ONLY
+
+_SPACE = re.compile(r"\s+")
 
 
 class PageBreak(Enum):
@@ -60,6 +62,7 @@ class BlockDraft:
 
     def add(self, text: str, look: Look) -> None:
         """Adds text that looks as `look` says."""
+        text = text.translate(SEEN_ONLY)
         if look.keeps_space:
             self._pieces.append(text)
             self._after_space = False
