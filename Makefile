@@ -115,8 +115,9 @@ proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
 check-proto: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP) go
 	protos/generate.sh --check
 
-# What `buf breaking` compares with. Make it anew with a release, or for a break that is meant and that the changelog tells.
+# What `buf breaking` compares with. The contract is frozen, so the image is only added to: make it anew with a release.
 contract-image: $(STAMP) imports
+	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf breaking protos --against protos/contract.binpb
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf build protos --exclude-source-info -o - | $(PY) protos/plugins/without_imports.py > protos/contract.binpb
 
 # docs/settings.md, from settings.py.

@@ -81,6 +81,7 @@ async def test_a_turn_with_a_matter_may_use_both() -> None:
     asked = world(both, text("It is governed “by the laws of Ohio” [1]."))
     final = (await asked.run(ASKED, matter_context=MatterContext(MATTER_ID))).final_state
     assert (final.exit_reason, final.tool_calls) == (ExitReason.COMPLETED, 2)
+    assert [citation.matter_id for citation in final.citations] == [MATTER_ID]
 
 
 @asynccontextmanager
@@ -104,6 +105,7 @@ async def test_an_answer_rests_on_the_numbered_reference(tmp_path: Path, models_
     assert final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED
     [citation] = final.citations
     assert (citation.number, citation.filename) == (1, "handbook.md")
+    assert citation.matter_id == "documentation"
     assert HANDBOOK.decode()[citation.start : citation.end] == citation.quote
 
 

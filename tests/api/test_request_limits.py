@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 
 from proviso_client.v1.tools_pb2 import GetDocumentTextRequest
@@ -10,7 +11,17 @@ from proviso_service.api import catalog, chat, maintenance, matters, request_mod
 from proviso_service.api.request_models import RequestLimits, RequestModel, parse
 from proviso_service.errors import InvalidRequest
 from proviso_service.turns import TurnConfig
-from tests.api.contract import INT32_MAX, NO_VALUE, Limit, annotations, mentions, stated_limits
+from tests.api.contract import (
+    INT32_MAX,
+    NO_VALUE,
+    Limit,
+    annotations,
+    mentions,
+    required_choices,
+    stated_choices,
+    stated_limits,
+    stated_paths,
+)
 
 MODELS: dict[str, type[RequestModel]] = {
     model.proto.DESCRIPTOR.name: model
@@ -37,11 +48,15 @@ FORMATTED = {"document_id": UUID, "matter_id": UUID, "sha256": "0a" * 32}
 IN_WORDS = {"MatterContext"}
 """Messages whose malformed ids are answered in words, so that any text will do."""
 
-UNTOLD = {"image_urls", "selected_assets", "model"}
+UNTOLD = {"selected_assets", "model"}
 """Fields whose texts are checked in a way that no annotation tells."""
 
-EITHER_OR = {"GetDocumentTextRequest"}
-"""Messages that need one of two fields."""
+TEXTS = (
+    *("", "x", UUID, UUID.upper(), "documentation", "0a" * 32),
+    *("https://a.example/b.png?c", "HTTP://a.example", "ftp://a.example", "https:/a.example", "//a.example"),
+    *(" https://a.example", "ht\ntps://a.example", "https://", "https:///b.png", "https://?b", "https://#b"),
+)
+"""Some are ids or addresses, and some nearly so."""
 
 OVER = [limit for limit in stated_limits() if limit.high < INT32_MAX]
 UNDER = [limit for limit in stated_limits() if limit.low > 0 or not limit.unit]
@@ -76,9 +91,7 @@ def with_size(limit: Limit, size: int) -> Message:
 def samples(name: str) -> Iterator[tuple[str, object, Message]]:
     """Messages with one field set to one value, for every field with a text or an enum value."""
     for field in MODELS[name].proto.DESCRIPTOR.fields:
-        texts = (
-            ("", "x", UUID, UUID.upper(), "documentation", "0a" * 32) if field.cpp_type == field.CPPTYPE_STRING else ()
-        )
+        texts = TEXTS if field.cpp_type == field.CPPTYPE_STRING else ()
         values = (
             (*(field.enum_type.values_by_number if field.enum_type else ()), NO_VALUE) if field.enum_type else texts
         )
@@ -102,12 +115,37 @@ def test_every_stated_limit_is_annotated_and_the_other_way_round() -> None:
     assert annotated - {None} == set(stated_limits())
 
 
-@pytest.mark.parametrize("name", sorted(MODELS.keys() - EITHER_OR))
+@pytest.mark.parametrize("name", sorted(MODELS))
 def test_what_must_be_set_is_annotated(name: str) -> None:
     required = {
         field for (message, field), annotation in annotations().items() if message == name and annotation.required
     }
-    assert violated_fields(MODELS[name].proto()) == required
+    first_choices = {fields[0] for (message, _), fields in required_choices().items() if message == name}
+    assert violated_fields(MODELS[name].proto()) == required | first_choices
+
+
+def test_choices_that_must_be_made_are_stated_and_annotated() -> None:
+    assert stated_choices() == required_choices().keys() != set()
+
+
+@pytest.mark.parametrize(("name", "field"), sorted(stated_paths()))
+def test_what_a_field_mask_may_name_is_stated_and_annotated(name: str, field: str) -> None:
+    proto = MODELS[name].proto
+    thing = proto.DESCRIPTOR.fields[0].message_type
+    assert thing is not None
+    names = {"*", "", *thing.fields_by_name}
+    allowed = {path for path in names if field not in violated_fields(proto(**{field: FieldMask(paths=[path])}))}
+    assert allowed == stated_paths()[name, field] == annotations()[name, field].paths
+
+
+def test_every_field_mask_states_what_it_may_name() -> None:
+    masks = {
+        (name, field.name)
+        for name, model in MODELS.items()
+        for field in model.proto.DESCRIPTOR.fields
+        if field.message_type is FieldMask.DESCRIPTOR
+    }
+    assert stated_paths().keys() == masks != set()
 
 
 @pytest.mark.parametrize("name", sorted(MODELS))

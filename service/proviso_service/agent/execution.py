@@ -194,7 +194,8 @@ class AgentExecution:
         summaries = {asset.name: asset.text for asset in assets if asset.text}
         context = memory.matter_context
         names = (context.matter_name, context.document_name) if context else ()
-        sources = Sources(summaries, shown, memory.items.references, names)
+        matter_id = context.matter_id if context else ""
+        sources = Sources(summaries, shown, memory.items.references, names, matter_id)
         for passage in passages:
             sources.number(passage)
         return sources

@@ -56,8 +56,9 @@ class Upload:
         return header
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
-        """Raises InvalidRequest for a second header, for a stream that ends without its end message, and for one that
-        goes on after it; DeadlinePassed for a caller who sends nothing for too long."""
+        """Raises InvalidRequest for a second header, for a message that holds nothing, for a stream that ends without
+        its end message, and for one that goes on after it; DeadlinePassed for a caller who sends nothing for too
+        long."""
         while (message := await self._next()) is not None:
             match message.WhichOneof("payload"):
                 case "header":
@@ -66,8 +67,10 @@ class Upload:
                     if await self._next() is not None:
                         raise InvalidRequest.of("end", "must be the last message")
                     return
-                case _:
+                case "data":
                     yield message.data
+                case _:
+                    raise InvalidRequest.of("payload", "must have a header, data or the end")
         # Clients on Node end the stream of a call that they cancel, so its end alone does not prove that all was sent.
         if not self._has_checksum:
             raise InvalidRequest.of("end", "is missing: the upload broke off, or its end was not sent as last message")

@@ -64,6 +64,7 @@ _SENTENCE = "sentence"
 _WORDING = {**SENTENCES, _SENTENCE: "{sentence}", "model_type": "must be set"}
 """Pydantic calls an absent message a value of the wrong type."""
 
+_WEB = re.compile(r"[hH][tT][tT][pP][sS]?://[^/?#]")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -299,8 +300,7 @@ def _web_url(url: str) -> str:
     """Refuses what is no URL of the web at all. Everything else that can be wrong with an image's URL is noted in its
     turn, which goes on without the image."""
     try:
-        parts = urlsplit(url)
-        sound = parts.scheme in {"http", "https"} and parts.hostname
+        sound = bool(_WEB.match(url) and urlsplit(url).hostname)
     except ValueError:
         sound = False
     if not sound:

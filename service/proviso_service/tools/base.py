@@ -44,7 +44,7 @@ class ToolScope:
 class SourcePassage:
     """A passage that the model may cite. `text` is the document's text from position `start`, in code points. It begins
     on `page` and under `heading`, that of its clause; `places` are the pages and clauses that begin inside it, in
-    order."""
+    order. `matter_id` is DOCUMENTATION for one of the documentation, and empty for one of the turn's matter."""
 
     document_id: str
     filename: str
@@ -53,6 +53,7 @@ class SourcePassage:
     page: int = 0
     heading: str = ""
     places: tuple[Place, ...] = ()
+    matter_id: str = ""
 
     def place_at(self, position: int) -> Place:
         """The page and heading of a position in the document's text."""

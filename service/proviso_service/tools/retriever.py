@@ -1,10 +1,10 @@
 """The tool `retriever`: passages of the tenant's documentation, as numbered references with file names."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import Field
 
-from proviso_service.matters import Documentation
+from proviso_service.matters import DOCUMENTATION, Documentation
 from proviso_service.tool_results import RETRIEVER_TOOL, FoundPassage, FoundPassages
 from proviso_service.tools.base import Number, Rendered, SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.rendering import MIN_EXCERPT_CHARS, MIN_TEXT_CHARS, best_part, excerpt_of, stems_of
@@ -43,7 +43,7 @@ class DocumentationResult(SearchResult):
         shown: list[FoundPassage] = []
         is_whole = True
         for position, hit in enumerate(hits):
-            passage = hit_passage(hit, self.outlines)
+            passage = replace(hit_passage(hit, self.outlines), matter_id=DOCUMENTATION)
             part = _part(passage, stems, _share(passage, room, len(hits) - position), is_first=not blocks)
             if part is None:
                 break

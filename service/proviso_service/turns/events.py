@@ -104,7 +104,8 @@ class Citation:
     `answer_end` are offsets in FinalState.message. All offsets count code points, with an exclusive end.
 
     `number` is 0 where the answer names or quotes the source without a number. `call_id` and `server_name` belong to a
-    tool call, and `name` is that of its tool or of a reference."""
+    tool call, and `name` is that of its tool or of a reference. `matter_id` is that of a document's matter, or
+    DOCUMENTATION."""
 
     number: int
     answer_start: int
@@ -120,6 +121,7 @@ class Citation:
     call_id: str = ""
     name: str = ""
     server_name: str = ""
+    matter_id: str = ""
 
     @property
     def permalink(self) -> str:

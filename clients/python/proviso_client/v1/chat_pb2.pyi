@@ -279,7 +279,7 @@ class ToolEnd(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., tool: _Optional[str] = ..., output: _Optional[str] = ..., output_json: _Optional[str] = ..., truncated: _Optional[bool] = ..., error: _Optional[str] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., from_cache: _Optional[bool] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
 
 class Citation(_message.Message):
-    __slots__ = ("number", "answer_start", "answer_end", "document_id", "filename", "start", "end", "page", "heading", "quote", "permalink", "kind", "call_id", "name", "server_name")
+    __slots__ = ("number", "answer_start", "answer_end", "document_id", "filename", "start", "end", "page", "heading", "quote", "permalink", "kind", "call_id", "name", "server_name", "matter_id")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ANSWER_START_FIELD_NUMBER: _ClassVar[int]
     ANSWER_END_FIELD_NUMBER: _ClassVar[int]
@@ -295,6 +295,7 @@ class Citation(_message.Message):
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     SERVER_NAME_FIELD_NUMBER: _ClassVar[int]
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     number: int
     answer_start: int
     answer_end: int
@@ -310,7 +311,8 @@ class Citation(_message.Message):
     call_id: str
     name: str
     server_name: str
-    def __init__(self, number: _Optional[int] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ..., quote: _Optional[str] = ..., permalink: _Optional[str] = ..., kind: _Optional[_Union[CitationKind, str]] = ..., call_id: _Optional[str] = ..., name: _Optional[str] = ..., server_name: _Optional[str] = ...) -> None: ...
+    matter_id: str
+    def __init__(self, number: _Optional[int] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., page: _Optional[int] = ..., heading: _Optional[str] = ..., quote: _Optional[str] = ..., permalink: _Optional[str] = ..., kind: _Optional[_Union[CitationKind, str]] = ..., call_id: _Optional[str] = ..., name: _Optional[str] = ..., server_name: _Optional[str] = ..., matter_id: _Optional[str] = ...) -> None: ...
 
 class ApprovalRequired(_message.Message):
     __slots__ = ("call_id", "tool", "server_name", "input_json", "expire_time")

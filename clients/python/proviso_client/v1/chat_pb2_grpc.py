@@ -30,6 +30,10 @@ class ChatServiceStub:
 
     A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
     last event of its stream, whatever happened.
+
+    A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+    end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+    session is deleted; without a session, for good.
     """
 
     def __init__(self, channel):
@@ -75,6 +79,10 @@ class ChatServiceServicer:
 
     A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
     last event of its stream, whatever happened.
+
+    A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+    end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+    session is deleted; without a session, for good.
     """
 
     def Chat(self, request, context):
@@ -132,9 +140,10 @@ class ChatServiceServicer:
 
     def DecideToolCall(self, request, context):
         """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-        waits for are decided. Repeating a decision changes nothing.
+        waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-        turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+        turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+        ended; UNAVAILABLE/DRAINING as ResumeChat.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -186,6 +195,10 @@ class ChatService:
 
     A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
     last event of its stream, whatever happened.
+
+    A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+    end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+    session is deleted; without a session, for good.
     """
 
     @staticmethod

@@ -31,6 +31,10 @@ class ChatServiceStub:
 
     A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
     last event of its stream, whatever happened.
+
+    A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+    end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+    session is deleted; without a session, for good.
     """
 
     @_typing.overload
@@ -72,9 +76,10 @@ class ChatServiceStub:
     """
     DecideToolCall: _grpc.UnaryUnaryMultiCallable[_chat_pb2.DecideToolCallRequest, _chat_pb2.DecideToolCallResponse]
     """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-    waits for are decided. Repeating a decision changes nothing.
+    waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-    turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+    turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+    ended; UNAVAILABLE/DRAINING as ResumeChat.
     """
 
 @_typing.type_check_only
@@ -83,6 +88,10 @@ class ChatServiceAsyncStub(ChatServiceStub):
 
     A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
     last event of its stream, whatever happened.
+
+    A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+    end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+    session is deleted; without a session, for good.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -121,9 +130,10 @@ class ChatServiceAsyncStub(ChatServiceStub):
     """
     DecideToolCall: _aio.UnaryUnaryMultiCallable[_chat_pb2.DecideToolCallRequest, _chat_pb2.DecideToolCallResponse]  # type: ignore[assignment]
     """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-    waits for are decided. Repeating a decision changes nothing.
+    waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-    turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+    turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+    ended; UNAVAILABLE/DRAINING as ResumeChat.
     """
 
 class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -131,6 +141,10 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
 
     A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
     last event of its stream, whatever happened.
+
+    A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+    end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+    session is deleted; without a session, for good.
     """
 
     @_abc_1.abstractmethod
@@ -203,9 +217,10 @@ class ChatServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_chat_pb2.DecideToolCallResponse, _abc.Awaitable[_chat_pb2.DecideToolCallResponse]]:
         """DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-        waits for are decided. Repeating a decision changes nothing.
+        waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-        turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+        turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+        ended; UNAVAILABLE/DRAINING as ResumeChat.
         """
 
 def add_ChatServiceServicer_to_server(servicer: ChatServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

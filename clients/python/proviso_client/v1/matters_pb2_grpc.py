@@ -155,13 +155,14 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UploadDocument(self, request_iterator, context):
-        """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-        bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+        """UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+        end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+        time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
         sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
         tried again under the new file name, whose extension says what format it has.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-        DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+        UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -215,8 +216,10 @@ class MatterServiceServicer:
 
     def WatchDocuments(self, request, context):
         """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-        at once where there is none.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        at once where there is none. Documents that are added later are not watched.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+        that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+        UNAVAILABLE/DRAINING when the service stops.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

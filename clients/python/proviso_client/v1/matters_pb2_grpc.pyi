@@ -63,13 +63,14 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _grpc.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]
-    """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-    bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+    """UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+    end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+    time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
     sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
     tried again under the new file name, whose extension says what format it has.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-    DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+    UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
     """
     GetDocument: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentRequest, _matters_pb2.GetDocumentResponse]
     """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
@@ -99,8 +100,10 @@ class MatterServiceStub:
     """
     WatchDocuments: _grpc.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]
     """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-    at once where there is none.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    at once where there is none. Documents that are added later are not watched.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+    that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+    UNAVAILABLE/DRAINING when the service stops.
     """
 
 @_typing.type_check_only
@@ -138,13 +141,14 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _aio.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]  # type: ignore[assignment]
-    """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-    bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+    """UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+    end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+    time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
     sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
     tried again under the new file name, whose extension says what format it has.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-    DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+    INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+    UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
     """
     GetDocument: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentRequest, _matters_pb2.GetDocumentResponse]  # type: ignore[assignment]
     """GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
@@ -174,8 +178,10 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """
     WatchDocuments: _aio.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]  # type: ignore[assignment]
     """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-    at once where there is none.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    at once where there is none. Documents that are added later are not watched.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+    that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+    UNAVAILABLE/DRAINING when the service stops.
     """
 
 class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -246,13 +252,14 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _MaybeAsyncIterator[_matters_pb2.UploadDocumentRequest],
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.UploadDocumentResponse, _abc.Awaitable[_matters_pb2.UploadDocumentResponse]]:
-        """UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-        bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+        """UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+        end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+        time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
         sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
         tried again under the new file name, whose extension says what format it has.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-        DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+        INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+        UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
         """
 
     @_abc_1.abstractmethod
@@ -318,8 +325,10 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_matters_pb2.WatchDocumentsResponse], _abc.AsyncIterator[_matters_pb2.WatchDocumentsResponse]]:
         """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-        at once where there is none.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        at once where there is none. Documents that are added later are not watched.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+        that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+        UNAVAILABLE/DRAINING when the service stops.
         """
 
 def add_MatterServiceServicer_to_server(servicer: MatterServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

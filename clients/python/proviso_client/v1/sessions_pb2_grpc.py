@@ -182,7 +182,7 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListMessages(self, request, context):
-        """ListMessages lists a session's messages, oldest first.
+        """ListMessages lists a session's messages, oldest first; there is no other order.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

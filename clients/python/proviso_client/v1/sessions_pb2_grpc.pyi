@@ -77,7 +77,7 @@ class SessionServiceStub:
     matches, for an item that is neither in the session nor in the catalog.
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]
-    """ListMessages lists a session's messages, oldest first.
+    """ListMessages lists a session's messages, oldest first; there is no other order.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     PreviewRequestContext: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.PreviewRequestContextRequest, _sessions_pb2.PreviewRequestContextResponse]
@@ -152,7 +152,7 @@ class SessionServiceAsyncStub(SessionServiceStub):
     matches, for an item that is neither in the session nor in the catalog.
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]  # type: ignore[assignment]
-    """ListMessages lists a session's messages, oldest first.
+    """ListMessages lists a session's messages, oldest first; there is no other order.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
     """
     PreviewRequestContext: _aio.UnaryUnaryMultiCallable[_sessions_pb2.PreviewRequestContextRequest, _sessions_pb2.PreviewRequestContextResponse]  # type: ignore[assignment]
@@ -278,7 +278,7 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.ListMessagesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.ListMessagesResponse, _abc.Awaitable[_sessions_pb2.ListMessagesResponse]]:
-        """ListMessages lists a session's messages, oldest first.
+        """ListMessages lists a session's messages, oldest first; there is no other order.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
         """
 

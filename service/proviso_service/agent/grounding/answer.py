@@ -284,6 +284,7 @@ def _citation(cited: Cited, number: int, start: int, end: int) -> Citation:
         call_id=source.call_id,
         name="" if source.kind in (CitationKind.DOCUMENT, CitationKind.ASSET) else source.name,
         server_name=source.server_name,
+        matter_id=passage.matter_id if passage else "",
     )
 
 

@@ -3,7 +3,7 @@ files, and images."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
@@ -243,9 +243,11 @@ class Sources:
         images: Mapping[int, str] | None = None,
         references: Mapping[str, str] | None = None,
         names: Iterable[str] = (),
+        matter_id: str = "",
     ) -> None:
         """`summaries` and `references` are texts by name, `images` the URLs of those that the model was shown, by
         number. `names` are other names that an answer may use: those of the matter and the document on view.
+        `matter_id` is the matter of the turn.
         `found_on_view` tells whether something of that document was found, None as long as nobody looked in it."""
         self.images = dict(images or {})
         self.searched = False
@@ -261,6 +263,7 @@ class Sources:
             for name, text in texts.items()
         }
         self._names = " ".join(names)
+        self._matter_id = matter_id
 
     def number(self, passage: SourcePassage) -> int:
         """The number of a passage; a passage that was numbered before keeps its number."""
@@ -270,6 +273,7 @@ class Sources:
         headings = " ".join(dict.fromkeys([passage.heading, *(place.heading for place in passage.places)]))
         pages = {passage.page, *(place.page for place in passage.places)} - {0}
         label = f"{_spaced(passage.filename)} {headings} {' '.join(f'page {page}' for page in sorted(pages))}"
+        passage = replace(passage, matter_id=passage.matter_id or self._matter_id)
         number = len(self._passages) + 1
         self._passages.append(Source(CitationKind.DOCUMENT, passage.text, label, number=number, passage=passage))
         return number

@@ -147,6 +147,7 @@ def citation(value: Citation) -> pb.Citation:
         call_id=value.call_id,
         name=value.name,
         server_name=value.server_name,
+        matter_id=value.matter_id,
     )
 
 

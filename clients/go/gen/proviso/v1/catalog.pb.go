@@ -320,7 +320,8 @@ type ListContextItemsRequest struct {
 	Type ContextItemType `protobuf:"varint,1,opt,name=type,proto3,enum=proviso.v1.ContextItemType" json:"type,omitempty"`
 	// Number of items to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -331,7 +331,7 @@ type CitationKind int32
 const (
 	// Not set; the service never sends it.
 	CitationKind_CITATION_KIND_UNSPECIFIED CitationKind = 0
-	// A place in the text of a document.
+	// A place in the text of a document of the matter, or of the documentation; see matter_id.
 	CitationKind_CITATION_KIND_DOCUMENT CitationKind = 1
 	// The result of a tool call that is no passage of a document, such as that of an MCP tool.
 	CitationKind_CITATION_KIND_TOOL_CALL CitationKind = 2
@@ -746,8 +746,8 @@ type ChatRequest struct {
 	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
 	// The matter and document that the person is looking at.
 	MatterContext *MatterContext `protobuf:"bytes,2,opt,name=matter_context,json=matterContext,proto3" json:"matter_context,omitempty"`
-	// Images for the model: https URLs; one that cannot be loaded, or has more than 8192 characters, is noted in the
-	// request context, and the turn goes on. Limits: 0 to 5 items.
+	// Images for the model: https URLs (http for hosts that the operator lists). One that cannot be loaded, or has more
+	// than 8192 characters, is noted in the request context, and the turn goes on. Limits: 0 to 5 items.
 	ImageUrls []string `protobuf:"bytes,3,rep,name=image_urls,json=imageUrls,proto3" json:"image_urls,omitempty"`
 	// Summaries of files that the back end keeps for the session. Limits: 0 to 20 items.
 	DocumentContext []*DocumentContext `protobuf:"bytes,4,rep,name=document_context,json=documentContext,proto3" json:"document_context,omitempty"`
@@ -761,8 +761,8 @@ type ChatRequest struct {
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,6,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// An id that makes a retry safe: the same id with the same payload attaches to the same turn and sends it from its
-	// first event. What is left out for the caller is no part of the payload.
-	// Limits: 0 to 128 characters.
+	// first event. The id is the user's own, one for Chat and Invoke, and kept as long as the turn's final state.
+	// on_disconnect and what is left out for the caller are no part of the payload. Limits: 0 to 128 characters.
 	RequestId string `protobuf:"bytes,8,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// What happens to the turn when nobody reads it.
 	OnDisconnect OnDisconnect `protobuf:"varint,9,opt,name=on_disconnect,json=onDisconnect,proto3,enum=proviso.v1.OnDisconnect" json:"on_disconnect,omitempty"`
@@ -1181,7 +1181,8 @@ type AgentEvent_ToolEnd struct {
 }
 
 type AgentEvent_Citation struct {
-	// A source of the answer.
+	// A source of the answer. Citations come when the whole text has been sent, in reading order; the final state
+	// repeats them.
 	Citation *Citation `protobuf:"bytes,9,opt,name=citation,proto3,oneof"`
 }
 
@@ -1601,7 +1602,7 @@ func (x *ToolEnd) GetFailureCause() FailureCause {
 type Citation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number in the answer's text, from 1 in reading order: "[1]". 0 where the answer names or quotes its source
-	// without a number.
+	// without a number; such a citation stands among the others by its place in the answer.
 	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	// Start of the cited part in FinalState.message, in Unicode code points.
 	AnswerStart int32 `protobuf:"varint,2,opt,name=answer_start,json=answerStart,proto3" json:"answer_start,omitempty"`
@@ -1631,7 +1632,10 @@ type Citation struct {
 	// Name of the tool, or of the reference; empty for the other kinds.
 	Name string `protobuf:"bytes,14,opt,name=name,proto3" json:"name,omitempty"`
 	// Server that offers the tool; set for TOOL_CALL.
-	ServerName    string `protobuf:"bytes,15,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
+	ServerName string `protobuf:"bytes,15,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
+	// UUID of the document's matter, or "documentation" for a document of the documentation, as the methods about
+	// documents take it; empty for the other kinds.
+	MatterId      string `protobuf:"bytes,16,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1771,6 +1775,13 @@ func (x *Citation) GetServerName() string {
 	return ""
 }
 
+func (x *Citation) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
 // ApprovalRequired asks for a decision on a tool call. When the call is approved, its tool_start and tool_end follow.
 // When it is denied, or nobody decides in time, they follow too, and the error of the tool_end says so.
 type ApprovalRequired struct {
@@ -1783,7 +1794,7 @@ type ApprovalRequired struct {
 	ServerName string `protobuf:"bytes,3,opt,name=server_name,json=serverName,proto3" json:"server_name,omitempty"`
 	// The arguments, as JSON.
 	InputJson string `protobuf:"bytes,4,opt,name=input_json,json=inputJson,proto3" json:"input_json,omitempty"`
-	// When the turn stops waiting.
+	// When the turn stops waiting: by default 10 minutes after it began to.
 	ExpireTime    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1902,13 +1913,14 @@ type FinalState struct {
 	RetryAfter *durationpb.Duration `protobuf:"bytes,3,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
 	// Whether `message` is for the person.
 	DisplayMessage bool `protobuf:"varint,4,opt,name=display_message,json=displayMessage,proto3" json:"display_message,omitempty"`
-	// The answer. It equals the undiscarded tokens, or replaces them.
+	// The answer. It equals the undiscarded tokens, or replaces them. It may have Markdown, such as lists, headings,
+	// `code` and **bold**; whatever else it holds, HTML too, is plain text.
 	Message string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	// The conversation with this turn's messages: the history that was sent, the user's message and the answer.
 	Messages []*ChatMessage `protobuf:"bytes,6,rep,name=messages,proto3" json:"messages,omitempty"`
 	// What the model was given, and why.
 	RequestContext *RequestContext `protobuf:"bytes,7,opt,name=request_context,json=requestContext,proto3" json:"request_context,omitempty"`
-	// The sources of the answer, by number.
+	// The sources of the answer, in reading order.
 	Citations []*Citation `protobuf:"bytes,8,rep,name=citations,proto3" json:"citations,omitempty"`
 	// What the turn cost.
 	Usage *Usage `protobuf:"bytes,9,opt,name=usage,proto3" json:"usage,omitempty"`
@@ -2541,12 +2553,12 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\x04role\x18\x01 \x01(\x0e2\x17.proviso.v1.MessageRoleB\x0e\xe2A\x01\x02\xbaH\a\x82\x01\x04\x18\x01\x18\x05R\x04role\x12#\n" +
 	"\acontent\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\xfa\x01R\acontent\"X\n" +
 	"\x13ConversationHistory\x12A\n" +
-	"\bmessages\x18\x01 \x03(\v2\x1a.proviso.v1.HistoryMessageB\t\xbaH\x06\x92\x01\x03\x10\xc8\x01R\bmessages\"\xe2\x04\n" +
+	"\bmessages\x18\x01 \x03(\v2\x1a.proviso.v1.HistoryMessageB\t\xbaH\x06\x92\x01\x03\x10\xc8\x01R\bmessages\"\x87\x05\n" +
 	"\vChatRequest\x12#\n" +
 	"\amessage\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\xfa\x01R\amessage\x12@\n" +
-	"\x0ematter_context\x18\x02 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12'\n" +
+	"\x0ematter_context\x18\x02 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12L\n" +
 	"\n" +
-	"image_urls\x18\x03 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x05R\timageUrls\x12P\n" +
+	"image_urls\x18\x03 \x03(\tB-\xbaH*\x92\x01'\x10\x05\"#r!2\x1f^[hH][tT][tT][pP][sS]?://[^/?#]R\timageUrls\x12P\n" +
 	"\x10document_context\x18\x04 \x03(\v2\x1b.proviso.v1.DocumentContextB\b\xbaH\x05\x92\x01\x02\x10\x14R\x0fdocumentContext\x12)\n" +
 	"\n" +
 	"session_id\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01H\x00R\tsessionId\x12;\n" +
@@ -2613,7 +2625,7 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x1d\n" +
 	"\n" +
 	"from_cache\x18\b \x01(\bR\tfromCache\x12=\n" +
-	"\rfailure_cause\x18\t \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\xa7\x03\n" +
+	"\rfailure_cause\x18\t \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\xc4\x03\n" +
 	"\bCitation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x12!\n" +
 	"\fanswer_start\x18\x02 \x01(\x05R\vanswerStart\x12\x1d\n" +
@@ -2633,7 +2645,8 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\acall_id\x18\r \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x0e \x01(\tR\x04name\x12\x1f\n" +
 	"\vserver_name\x18\x0f \x01(\tR\n" +
-	"serverName\"\xbc\x01\n" +
+	"serverName\x12\x1b\n" +
+	"\tmatter_id\x18\x10 \x01(\tR\bmatterId\"\xbc\x01\n" +
 	"\x10ApprovalRequired\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04tool\x18\x02 \x01(\tR\x04tool\x12\x1f\n" +

@@ -35,6 +35,10 @@ const (
 //
 // A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
 // last event of its stream, whatever happened.
+//
+// A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+// end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+// session is deleted; without a session, for good.
 type ChatServiceClient interface {
 	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
 	// metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
@@ -65,9 +69,10 @@ type ChatServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
 	GetTurn(ctx context.Context, in *GetTurnRequest, opts ...grpc.CallOption) (*GetTurnResponse, error)
 	// DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-	// waits for are decided. Repeating a decision changes nothing.
+	// waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-	// turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+	// turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+	// ended; UNAVAILABLE/DRAINING as ResumeChat.
 	DecideToolCall(ctx context.Context, in *DecideToolCallRequest, opts ...grpc.CallOption) (*DecideToolCallResponse, error)
 }
 
@@ -165,6 +170,10 @@ func (c *chatServiceClient) DecideToolCall(ctx context.Context, in *DecideToolCa
 //
 // A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
 // last event of its stream, whatever happened.
+//
+// A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+// end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+// session is deleted; without a session, for good.
 type ChatServiceServer interface {
 	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
 	// metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
@@ -195,9 +204,10 @@ type ChatServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN.
 	GetTurn(context.Context, *GetTurnRequest) (*GetTurnResponse, error)
 	// DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-	// waits for are decided. Repeating a decision changes nothing.
+	// waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-	// turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+	// turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+	// ended; UNAVAILABLE/DRAINING as ResumeChat.
 	DecideToolCall(context.Context, *DecideToolCallRequest) (*DecideToolCallResponse, error)
 	mustEmbedUnimplementedChatServiceServer()
 }

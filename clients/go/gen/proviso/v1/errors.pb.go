@@ -26,6 +26,13 @@ const (
 // "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED,
 // UNAVAILABLE and documents that are still being processed, a ResourceInfo for NOT_FOUND, a PreconditionFailure for
 // FAILED_PRECONDITION, and IqlFaults for INVALID_IQL. Exception text never reaches a caller.
+//
+// The comment of a method names its errors. These come from any method, named or not: INVALID_REQUEST, TOO_BUSY,
+// NOT_READY, DEADLINE_EXCEEDED and INTERNAL.
+//
+// Every call has a request id, under which the service's log has it: the metadata `x-request-id` that the caller sends,
+// else one of the service's. At most 64 letters, digits and characters of "._:-" are kept of it. The trailing metadata
+// of every answer and failure has it under the same key. The field `request_id` of some requests is another thing.
 type ErrorReason int32
 
 const (
@@ -57,17 +64,20 @@ const (
 	ErrorReason_ERROR_REASON_NO_READY_DOCUMENTS ErrorReason = 11
 	// INVALID_ARGUMENT: the uploaded bytes are not a document that the service reads.
 	ErrorReason_ERROR_REASON_UNSUPPORTED_DOCUMENT ErrorReason = 12
-	// RESOURCE_EXHAUSTED: more turns, calls or uploads at once than the service allows; see RetryInfo.
+	// RESOURCE_EXHAUSTED: more turns or calls (uploads count as calls) at once than the service allows, its storage is
+	// busy, or a search took too long; see RetryInfo.
 	ErrorReason_ERROR_REASON_TOO_BUSY ErrorReason = 13
 	// UNAVAILABLE: the service is stopping and accepts no new turns; retry on another replica.
 	ErrorReason_ERROR_REASON_DRAINING ErrorReason = 14
 	// UNAVAILABLE: storage, the index or a model is not ready.
 	ErrorReason_ERROR_REASON_NOT_READY ErrorReason = 15
-	// INTERNAL: a fault of the service. The service's log has it under the request id.
+	// INTERNAL: a fault of the service. The ErrorInfo metadata has the `request_id`, for whoever reads the service's log.
 	ErrorReason_ERROR_REASON_INTERNAL ErrorReason = 17
 	// FAILED_PRECONDITION: the turn has ended, or waits for no approval of this call.
 	ErrorReason_ERROR_REASON_TURN_NOT_WAITING ErrorReason = 18
-	// DEADLINE_EXCEEDED: the call's deadline passed before it was answered.
+	// DEADLINE_EXCEEDED: a call with one request and one answer was not answered within 60 s, or nothing came in an
+	// upload for 60 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
+	// passes, the gRPC library says so, without details. Invoke has the time limit of its turn.
 	ErrorReason_ERROR_REASON_DEADLINE_EXCEEDED ErrorReason = 19
 	// NOT_FOUND: the catalog has no such item. `near_matches` in the ErrorInfo metadata names similar items, one per
 	// line.
@@ -205,7 +215,7 @@ func (ErrorReason) EnumDescriptor() ([]byte, []int) {
 }
 
 // FailureCause says why a part of the work failed: a document that was left out, a tool call, an ingestion. It stands
-// beside words for a person.
+// beside words for a person. An ingestion is tried again by uploading the same bytes again.
 type FailureCause int32
 
 const (
@@ -214,20 +224,21 @@ const (
 	// The document is still being processed. Try again in a moment.
 	FailureCause_FAILURE_CAUSE_PROCESSING FailureCause = 1
 	// It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault.
+	// Trying again seldom helps.
 	FailureCause_FAILURE_CAUSE_FAILED FailureCause = 2
-	// The thing that was named does not exist, or the caller may not see it.
+	// The thing that was named does not exist, or the caller may not see it. Trying again does not help.
 	FailureCause_FAILURE_CAUSE_NOT_FOUND FailureCause = 3
-	// A person, or the provider of a model, did not allow it.
+	// A person, or the provider of a model, did not allow it. Trying again does not help.
 	FailureCause_FAILURE_CAUSE_NOT_ALLOWED FailureCause = 4
-	// It is longer than the service works on. A part of it could be done.
+	// It is longer than the service works on. Trying again does not help; a part of it could be done.
 	FailureCause_FAILURE_CAUSE_TOO_LONG FailureCause = 5
 	// The time limit passed. Trying again may help.
 	FailureCause_FAILURE_CAUSE_TIMED_OUT FailureCause = 6
 	// The provider of a model, a tool server, or a part of the service is away or busy. Try again in a moment.
 	FailureCause_FAILURE_CAUSE_PROVIDER_AWAY FailureCause = 7
-	// What was asked cannot be carried out: it is malformed, or does not fit.
+	// What was asked cannot be carried out: it is malformed, or does not fit. Ask for something else.
 	FailureCause_FAILURE_CAUSE_INVALID FailureCause = 8
-	// The turn ended before.
+	// The turn ended before. A new turn may do it.
 	FailureCause_FAILURE_CAUSE_CANCELLED FailureCause = 9
 )
 

@@ -118,7 +118,8 @@ type ListRatingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of ratings to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only these ratings; all when it is not set.
 	Rating        Rating `protobuf:"varint,3,opt,name=rating,proto3,enum=proviso.v1.Rating" json:"rating,omitempty"`

@@ -211,8 +211,9 @@ type Document struct {
 	PageCount int32 `protobuf:"varint,11,opt,name=page_count,json=pageCount,proto3" json:"page_count,omitempty"`
 	// When it was uploaded.
 	UploadTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=upload_time,json=uploadTime,proto3" json:"upload_time,omitempty"`
-	// The document of the same file name (upper and lower case are the same) that this one replaced when it was uploaded;
-	// empty when there was none. It may have been deleted since.
+	// The newest document of the same file name (upper and lower case are the same) when this one was uploaded; empty
+	// when there was none. The service only notes it: both are listed, searched and cited until the caller deletes the
+	// older one, which may be done by now.
 	ReplacesDocumentId string `protobuf:"bytes,13,opt,name=replaces_document_id,json=replacesDocumentId,proto3" json:"replaces_document_id,omitempty"`
 	// Why ingestion failed, for programs.
 	FailureCause  FailureCause `protobuf:"varint,14,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
@@ -356,7 +357,7 @@ type CreateMatterRequest struct {
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// An id that makes a retry safe: the same id with the same payload returns the same matter, until it is
-	// deleted. Limits: 0 to 128 characters.
+	// deleted. The id is the user's own, for matters alone. Limits: 0 to 128 characters.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -556,7 +557,8 @@ type ListMattersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of matters to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Only matters of exactly this name; all when empty. Limits: 0 to 512 characters.
 	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
@@ -968,7 +970,7 @@ func (*UploadEnd) Descriptor() ([]byte, []int) {
 // UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
 type UploadDocumentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The header, some of the bytes, or the end.
+	// The header, some of the bytes, or the end. One of these must be set.
 	//
 	// Types that are valid to be assigned to Payload:
 	//
@@ -1749,7 +1751,8 @@ type ListDocumentsRequest struct {
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
 	// Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2140,11 +2143,11 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\amatters\x18\x01 \x03(\v2\x12.proviso.v1.MatterR\amatters\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\x8a\x01\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\x9f\x01\n" +
 	"\x13UpdateMatterRequest\x126\n" +
 	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterB\n" +
-	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x06matter\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x06matter\x12P\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x13\xbaH\x10\xe2\x01\r\x12\x04name\x12\x05notesR\n" +
 	"updateMask\"B\n" +
 	"\x14UpdateMatterResponse\x12*\n" +
 	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"@\n" +
@@ -2155,12 +2158,12 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12*\n" +
 	"\bfilename\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xff\x01R\bfilename\x125\n" +
 	"\x06sha256\x18\x03 \x01(\tB\x1d\xbaH\x1ar\x18\x18@2\x14^([0-9a-fA-F]{64})?$R\x06sha256\"\v\n" +
-	"\tUploadEnd\"\x97\x01\n" +
+	"\tUploadEnd\"\x9e\x01\n" +
 	"\x15UploadDocumentRequest\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x18.proviso.v1.UploadHeaderH\x00R\x06header\x12\x14\n" +
 	"\x04data\x18\x02 \x01(\fH\x00R\x04data\x12)\n" +
-	"\x03end\x18\x03 \x01(\v2\x15.proviso.v1.UploadEndH\x00R\x03endB\t\n" +
-	"\apayload\"s\n" +
+	"\x03end\x18\x03 \x01(\v2\x15.proviso.v1.UploadEndH\x00R\x03endB\x10\n" +
+	"\apayload\x12\x05\xbaH\x02\b\x01\"s\n" +
 	"\x16UploadDocumentResponse\x120\n" +
 	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\x12'\n" +
 	"\x0falready_existed\x18\x02 \x01(\bR\x0ealreadyExisted\"\xb1\x01\n" +

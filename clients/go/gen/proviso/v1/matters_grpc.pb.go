@@ -62,13 +62,14 @@ type MatterServiceClient interface {
 	// a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error)
-	// UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-	// bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+	// UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+	// end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+	// time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
 	// sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
 	// tried again under the new file name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-	// DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+	// UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
 	UploadDocument(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadDocumentRequest, UploadDocumentResponse], error)
 	// GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
@@ -92,8 +93,10 @@ type MatterServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(ctx context.Context, in *DeleteDocumentRequest, opts ...grpc.CallOption) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-	// at once where there is none.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	// at once where there is none. Documents that are added later are not watched.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+	// that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+	// UNAVAILABLE/DRAINING when the service stops.
 	WatchDocuments(ctx context.Context, in *WatchDocumentsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDocumentsResponse], error)
 }
 
@@ -275,13 +278,14 @@ type MatterServiceServer interface {
 	// a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error)
-	// UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-	// bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+	// UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+	// end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+	// time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
 	// sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
 	// tried again under the new file name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-	// DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+	// UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
 	UploadDocument(grpc.ClientStreamingServer[UploadDocumentRequest, UploadDocumentResponse]) error
 	// GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
@@ -305,8 +309,10 @@ type MatterServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(context.Context, *DeleteDocumentRequest) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-	// at once where there is none.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	// at once where there is none. Documents that are added later are not watched.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+	// that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+	// UNAVAILABLE/DRAINING when the service stops.
 	WatchDocuments(*WatchDocumentsRequest, grpc.ServerStreamingServer[WatchDocumentsResponse]) error
 	mustEmbedUnimplementedMatterServiceServer()
 }

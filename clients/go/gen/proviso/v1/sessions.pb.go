@@ -653,7 +653,7 @@ type CreateSessionRequest struct {
 	// The user, where the caller's credential does not say it. Limits: 0 to 128 characters.
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// An id that makes a retry safe: the same id with the same payload returns the same session, until it is deleted.
-	// Limits: 0 to 128 characters.
+	// The id is the user's own, one for CreateSession and ContinueSession. Limits: 0 to 128 characters.
 	RequestId     string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -983,7 +983,8 @@ type ListSessionsRequest struct {
 	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Number of sessions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1535,7 +1536,8 @@ type ListMessagesRequest struct {
 	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Number of messages to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2405,11 +2407,11 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\bsessions\x18\x01 \x03(\v2\x13.proviso.v1.SessionR\bsessions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xb1\x01\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xc7\x01\n" +
 	"\x14UpdateSessionRequest\x129\n" +
 	"\asession\x18\x01 \x01(\v2\x13.proviso.v1.SessionB\n" +
-	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\asession\x12;\n" +
-	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\asession\x12Q\n" +
+	"\vupdate_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskB\x14\xbaH\x11\xe2\x01\x0e\x12\x05title\x12\x05notesR\n" +
 	"updateMask\x12!\n" +
 	"\auser_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"F\n" +
 	"\x15UpdateSessionResponse\x12-\n" +
@@ -2446,15 +2448,15 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\bmessages\x18\x01 \x03(\v2\x17.proviso.v1.ChatMessageR\bmessages\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xff\x02\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xa4\x03\n" +
 	"\x1cPreviewRequestContextRequest\x12'\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\tsessionId\x12!\n" +
 	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12#\n" +
 	"\amessage\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\xfa\x01R\amessage\x12@\n" +
-	"\x0ematter_context\x18\x04 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12'\n" +
+	"\x0ematter_context\x18\x04 \x01(\v2\x19.proviso.v1.MatterContextR\rmatterContext\x12L\n" +
 	"\n" +
-	"image_urls\x18\x05 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x05R\timageUrls\x12P\n" +
+	"image_urls\x18\x05 \x03(\tB-\xbaH*\x92\x01'\x10\x05\"#r!2\x1f^[hH][tT][tT][pP][sS]?://[^/?#]R\timageUrls\x12P\n" +
 	"\x10document_context\x18\x06 \x03(\v2\x1b.proviso.v1.DocumentContextB\b\xbaH\x05\x92\x01\x02\x10\x14R\x0fdocumentContext\x121\n" +
 	"\x0fselected_assets\x18\a \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x19R\x0eselectedAssets\"d\n" +
 	"\x1dPreviewRequestContextResponse\x12C\n" +

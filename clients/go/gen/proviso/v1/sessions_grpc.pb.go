@@ -75,7 +75,7 @@ type SessionServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches, for an item that is neither in the session nor in the catalog.
 	RemoveContextItem(ctx context.Context, in *RemoveContextItemRequest, opts ...grpc.CallOption) (*RemoveContextItemResponse, error)
-	// ListMessages lists a session's messages, oldest first.
+	// ListMessages lists a session's messages, oldest first; there is no other order.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
 	// PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no
@@ -277,7 +277,7 @@ type SessionServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches, for an item that is neither in the session nor in the catalog.
 	RemoveContextItem(context.Context, *RemoveContextItemRequest) (*RemoveContextItemResponse, error)
-	// ListMessages lists a session's messages, oldest first.
+	// ListMessages lists a session's messages, oldest first; there is no other order.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
 	// PreviewRequestContext returns the request context that a message would have, without running a turn. It calls no

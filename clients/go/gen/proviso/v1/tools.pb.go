@@ -903,7 +903,7 @@ func (x *ExecuteIqlResponse) GetNextPageToken() string {
 // StreamIqlRequest is an IQL query.
 type StreamIqlRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The query.
+	// The query. Its page_token must be empty: a stream leaves out no documents.
 	Query         *ExecuteIqlRequest `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1129,7 +1129,8 @@ type ListIqlTemplatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of templates to return at most; 0 means 100, more than 1000 means 1000. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. It holds for the same templates, which change only when the
+	// service starts anew; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2163,9 +2164,9 @@ type SearchResponse struct {
 	MatterId string `protobuf:"bytes,4,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
 	// Whether a reranker ordered the results.
 	Reranked bool `protobuf:"varint,5,opt,name=reranked,proto3" json:"reranked,omitempty"`
-	// When nothing is found: documents that were searched.
+	// When nothing is found: file names of the documents that were searched.
 	DocumentsAvailable []string `protobuf:"bytes,6,rep,name=documents_available,json=documentsAvailable,proto3" json:"documents_available,omitempty"`
-	// When nothing is found: documents that are still processing.
+	// When nothing is found: file names of the documents that are still processing; document_errors has them too.
 	DocumentsProcessing []string `protobuf:"bytes,7,rep,name=documents_processing,json=documentsProcessing,proto3" json:"documents_processing,omitempty"`
 	// Whether texts were cut to keep the answer small.
 	Truncated bool `protobuf:"varint,8,opt,name=truncated,proto3" json:"truncated,omitempty"`
@@ -3230,7 +3231,8 @@ type ListMatterDocumentsRequest struct {
 	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
 	// Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4273,7 +4275,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"total_size\x18\x02 \x01(\x05R\ttotalSize\x12\x1b\n" +
 	"\tmatter_id\x18\x03 \x01(\tR\bmatterId\x125\n" +
 	"\asummary\x18\x04 \x01(\v2\x1b.proviso.v1.DocumentSummaryR\asummary\x12&\n" +
-	"\x0fnext_page_token\x18\x05 \x01(\tR\rnextPageToken\"\x83\x03\n" +
+	"\x0fnext_page_token\x18\x05 \x01(\tR\rnextPageToken\"\x8a\x03\n" +
 	"\x16GetDocumentTextRequest\x12l\n" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12+\n" +
 	"\vdocument_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\xb0\x01\x01H\x00R\n" +
@@ -4284,9 +4286,8 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x04page\x18\x05 \x01(\x05B\a\xbaH\x04\x1a\x02(\x01H\x01R\x04page\x12&\n" +
 	"\aheading\x18\x06 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\x80\x04H\x01R\aheading\x12(\n" +
-	"\tmax_chars\x18\a \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bmaxCharsB\n" +
-	"\n" +
-	"\bdocumentB\x06\n" +
+	"\tmax_chars\x18\a \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bmaxCharsB\x11\n" +
+	"\bdocument\x12\x05\xbaH\x02\b\x01B\x06\n" +
 	"\x04part\"\xba\x02\n" +
 	"\x17GetDocumentTextResponse\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1a\n" +

@@ -248,7 +248,8 @@ const (
 	ToolCallDecision_TOOL_CALL_DECISION_UNSPECIFIED ToolCallDecision = 0
 	// Run this call.
 	ToolCallDecision_TOOL_CALL_DECISION_APPROVE_ONCE ToolCallDecision = 1
-	// Run this call and later ones of the same tool in this session.
+	// Run this call, the others of the same tool that wait now, and later ones in this session as long as the tool stays
+	// as it is; in a turn without a session, later ones in this turn.
 	ToolCallDecision_TOOL_CALL_DECISION_APPROVE_FOR_SESSION ToolCallDecision = 2
 	// Do not run it; the model is told.
 	ToolCallDecision_TOOL_CALL_DECISION_DENY ToolCallDecision = 3

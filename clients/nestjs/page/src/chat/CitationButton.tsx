@@ -14,9 +14,10 @@ export function CitationButton({ citation }: { citation: Citation }) {
       navigation.openSide({ kind: "source", source: citedSource(citation, exchange?.view.peek().turnId) });
       return;
     }
+    const { matter_id: ownMatter, document_id: documentId, filename, start, end, quote } = citation;
+    // Citations that were stored before they told their matter are of the turn's.
     const turnMatter = exchange?.view.peek().requestContext?.matter_context?.matter_id;
-    const matterId = turnMatter ?? navigation.selectedMatter.peek()?.matterId ?? "";
-    const { document_id: documentId, filename, start, end, quote } = citation;
+    const matterId = ownMatter !== "" ? ownMatter : (turnMatter ?? navigation.selectedMatter.peek()?.matterId ?? "");
     navigation.openDocument({ matterId, documentId, filename, start, end, quote });
   };
   // An answer that names its source has no number there.

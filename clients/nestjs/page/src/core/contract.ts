@@ -114,6 +114,8 @@ export interface Citation {
   answer_start: number;
   answer_end: number;
   answer_utf16?: Utf16Range;
+  /** Of a document: its matter, or "documentation". */
+  matter_id: string;
   document_id: string;
   filename: string;
   start: number;

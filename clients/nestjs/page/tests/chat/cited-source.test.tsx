@@ -43,6 +43,16 @@ async function drawn(text: string, citation: Partial<Citation>): Promise<HTMLEle
   return root;
 }
 
+describe("a source that is a document", () => {
+  it.each(["m", "documentation"])("is opened where it is: %s", async (matterId) => {
+    const cited = citationOf({ matter_id: matterId });
+    const { root, navigation } = await drawAll(<AnswerText text="So" citations={[cited]} isGrowing={false} />);
+    navigation.selectMatter({ matterId: "another", name: "" });
+    await click(root, "Citation 1: nda.md");
+    expect(navigation.openedDocument.value).toMatchObject({ matterId, documentId: "d" });
+  });
+});
+
 describe("a source that is no document", () => {
   it.each([
     ["It is “12:00” [1]", TOOL, "It is “12:00” 1", "Citation 1: time:get_time", "time:get_time", "12:00"],

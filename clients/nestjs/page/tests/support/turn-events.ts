@@ -53,6 +53,7 @@ export function citationOf(citation: Partial<Citation>): Citation {
     number: 1,
     answer_start: 0,
     answer_end: 0,
+    matter_id: "m",
     document_id: "d",
     filename: "nda.md",
     start: 0,

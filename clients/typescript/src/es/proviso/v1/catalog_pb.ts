@@ -115,7 +115,8 @@ export type ListContextItemsRequest = Message<"proviso.v1.ListContextItemsReques
   pageSize: number;
 
   /**
-   * next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
    *
    * @generated from field: string page_token = 3;
    */

@@ -18,6 +18,13 @@ export const file_proviso_v1_errors: GenFile = /*@__PURE__*/
  * UNAVAILABLE and documents that are still being processed, a ResourceInfo for NOT_FOUND, a PreconditionFailure for
  * FAILED_PRECONDITION, and IqlFaults for INVALID_IQL. Exception text never reaches a caller.
  *
+ * The comment of a method names its errors. These come from any method, named or not: INVALID_REQUEST, TOO_BUSY,
+ * NOT_READY, DEADLINE_EXCEEDED and INTERNAL.
+ *
+ * Every call has a request id, under which the service's log has it: the metadata `x-request-id` that the caller sends,
+ * else one of the service's. At most 64 letters, digits and characters of "._:-" are kept of it. The trailing metadata
+ * of every answer and failure has it under the same key. The field `request_id` of some requests is another thing.
+ *
  * @generated from enum proviso.v1.ErrorReason
  */
 export enum ErrorReason {
@@ -115,7 +122,8 @@ export enum ErrorReason {
   UNSUPPORTED_DOCUMENT = 12,
 
   /**
-   * RESOURCE_EXHAUSTED: more turns, calls or uploads at once than the service allows; see RetryInfo.
+   * RESOURCE_EXHAUSTED: more turns or calls (uploads count as calls) at once than the service allows, its storage is
+   * busy, or a search took too long; see RetryInfo.
    *
    * @generated from enum value: ERROR_REASON_TOO_BUSY = 13;
    */
@@ -136,7 +144,7 @@ export enum ErrorReason {
   NOT_READY = 15,
 
   /**
-   * INTERNAL: a fault of the service. The service's log has it under the request id.
+   * INTERNAL: a fault of the service. The ErrorInfo metadata has the `request_id`, for whoever reads the service's log.
    *
    * @generated from enum value: ERROR_REASON_INTERNAL = 17;
    */
@@ -150,7 +158,9 @@ export enum ErrorReason {
   TURN_NOT_WAITING = 18,
 
   /**
-   * DEADLINE_EXCEEDED: the call's deadline passed before it was answered.
+   * DEADLINE_EXCEEDED: a call with one request and one answer was not answered within 60 s, or nothing came in an
+   * upload for 60 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
+   * passes, the gRPC library says so, without details. Invoke has the time limit of its turn.
    *
    * @generated from enum value: ERROR_REASON_DEADLINE_EXCEEDED = 19;
    */
@@ -267,7 +277,7 @@ export const ErrorReasonSchema: GenEnum<ErrorReason> = /*@__PURE__*/
 
 /**
  * FailureCause says why a part of the work failed: a document that was left out, a tool call, an ingestion. It stands
- * beside words for a person.
+ * beside words for a person. An ingestion is tried again by uploading the same bytes again.
  *
  * @generated from enum proviso.v1.FailureCause
  */
@@ -288,27 +298,28 @@ export enum FailureCause {
 
   /**
    * It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault.
+   * Trying again seldom helps.
    *
    * @generated from enum value: FAILURE_CAUSE_FAILED = 2;
    */
   FAILED = 2,
 
   /**
-   * The thing that was named does not exist, or the caller may not see it.
+   * The thing that was named does not exist, or the caller may not see it. Trying again does not help.
    *
    * @generated from enum value: FAILURE_CAUSE_NOT_FOUND = 3;
    */
   NOT_FOUND = 3,
 
   /**
-   * A person, or the provider of a model, did not allow it.
+   * A person, or the provider of a model, did not allow it. Trying again does not help.
    *
    * @generated from enum value: FAILURE_CAUSE_NOT_ALLOWED = 4;
    */
   NOT_ALLOWED = 4,
 
   /**
-   * It is longer than the service works on. A part of it could be done.
+   * It is longer than the service works on. Trying again does not help; a part of it could be done.
    *
    * @generated from enum value: FAILURE_CAUSE_TOO_LONG = 5;
    */
@@ -329,14 +340,14 @@ export enum FailureCause {
   PROVIDER_AWAY = 7,
 
   /**
-   * What was asked cannot be carried out: it is malformed, or does not fit.
+   * What was asked cannot be carried out: it is malformed, or does not fit. Ask for something else.
    *
    * @generated from enum value: FAILURE_CAUSE_INVALID = 8;
    */
   INVALID = 8,
 
   /**
-   * The turn ended before.
+   * The turn ended before. A new turn may do it.
    *
    * @generated from enum value: FAILURE_CAUSE_CANCELLED = 9;
    */

@@ -547,7 +547,8 @@ export enum ToolCallDecision {
   APPROVE_ONCE = 1,
 
   /**
-   * Run this call and later ones of the same tool in this session.
+   * Run this call, the others of the same tool that wait now, and later ones in this session as long as the tool stays
+   * as it is; in a turn without a session, later ones in this turn.
    *
    * @generated from enum value: TOOL_CALL_DECISION_APPROVE_FOR_SESSION = 2;
    */

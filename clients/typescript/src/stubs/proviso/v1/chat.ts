@@ -143,7 +143,7 @@ export namespace TextRelease {
 export const CitationKind = {
   /** CITATION_KIND_UNSPECIFIED - Not set; the service never sends it. */
   CITATION_KIND_UNSPECIFIED: "CITATION_KIND_UNSPECIFIED",
-  /** CITATION_KIND_DOCUMENT - A place in the text of a document. */
+  /** CITATION_KIND_DOCUMENT - A place in the text of a document of the matter, or of the documentation; see matter_id. */
   CITATION_KIND_DOCUMENT: "CITATION_KIND_DOCUMENT",
   /** CITATION_KIND_TOOL_CALL - The result of a tool call that is no passage of a document, such as that of an MCP tool. */
   CITATION_KIND_TOOL_CALL: "CITATION_KIND_TOOL_CALL",
@@ -253,8 +253,8 @@ export interface ChatRequest {
     | MatterContext
     | undefined;
   /**
-   * Images for the model: https URLs; one that cannot be loaded, or has more than 8192 characters, is noted in the
-   * request context, and the turn goes on. Limits: 0 to 5 items.
+   * Images for the model: https URLs (http for hosts that the operator lists). One that cannot be loaded, or has more
+   * than 8192 characters, is noted in the request context, and the turn goes on. Limits: 0 to 5 items.
    */
   imageUrls: string[];
   /** Summaries of files that the back end keeps for the session. Limits: 0 to 20 items. */
@@ -271,8 +271,8 @@ export interface ChatRequest {
   userId: string;
   /**
    * An id that makes a retry safe: the same id with the same payload attaches to the same turn and sends it from its
-   * first event. What is left out for the caller is no part of the payload.
-   * Limits: 0 to 128 characters.
+   * first event. The id is the user's own, one for Chat and Invoke, and kept as long as the turn's final state.
+   * on_disconnect and what is left out for the caller are no part of the payload. Limits: 0 to 128 characters.
    */
   requestId: string;
   /** What happens to the turn when nobody reads it. */
@@ -333,7 +333,10 @@ export interface AgentEvent {
   toolEnd?:
     | ToolEnd
     | undefined;
-  /** A source of the answer. */
+  /**
+   * A source of the answer. Citations come when the whole text has been sent, in reading order; the final state
+   * repeats them.
+   */
   citation?:
     | Citation
     | undefined;
@@ -432,7 +435,7 @@ export interface ToolEnd {
 export interface Citation {
   /**
    * The number in the answer's text, from 1 in reading order: "[1]". 0 where the answer names or quotes its source
-   * without a number.
+   * without a number; such a citation stands among the others by its place in the answer.
    */
   number: number;
   /** Start of the cited part in FinalState.message, in Unicode code points. */
@@ -466,6 +469,11 @@ export interface Citation {
   name: string;
   /** Server that offers the tool; set for TOOL_CALL. */
   serverName: string;
+  /**
+   * UUID of the document's matter, or "documentation" for a document of the documentation, as the methods about
+   * documents take it; empty for the other kinds.
+   */
+  matterId: string;
 }
 
 /**
@@ -481,7 +489,7 @@ export interface ApprovalRequired {
   serverName: string;
   /** The arguments, as JSON. */
   inputJson: string;
-  /** When the turn stops waiting. */
+  /** When the turn stops waiting: by default 10 minutes after it began to. */
   expireTime: Timestamp | undefined;
 }
 
@@ -501,7 +509,10 @@ export interface FinalState {
     | undefined;
   /** Whether `message` is for the person. */
   displayMessage: boolean;
-  /** The answer. It equals the undiscarded tokens, or replaces them. */
+  /**
+   * The answer. It equals the undiscarded tokens, or replaces them. It may have Markdown, such as lists, headings,
+   * `code` and **bold**; whatever else it holds, HTML too, is plain text.
+   */
   message: string;
   /** The conversation with this turn's messages: the history that was sent, the user's message and the answer. */
   messages: ChatMessage[];
@@ -509,7 +520,7 @@ export interface FinalState {
   requestContext:
     | RequestContext
     | undefined;
-  /** The sources of the answer, by number. */
+  /** The sources of the answer, in reading order. */
   citations: Citation[];
   /** What the turn cost. */
   usage:
@@ -622,6 +633,10 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
  *
  * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
  * last event of its stream, whatever happened.
+ *
+ * A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+ * end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+ * session is deleted; without a session, for good.
  */
 
 export interface ChatServiceClient {
@@ -675,9 +690,10 @@ export interface ChatServiceClient {
 
   /**
    * DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-   * waits for are decided. Repeating a decision changes nothing.
+   * waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-   * turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+   * turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+   * ended; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   decideToolCall(request: DecideToolCallRequest, metadata?: Metadata): Observable<DecideToolCallResponse>;
@@ -688,6 +704,10 @@ export interface ChatServiceClient {
  *
  * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
  * last event of its stream, whatever happened.
+ *
+ * A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
+ * end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
+ * session is deleted; without a session, for good.
  */
 
 export interface ChatServiceController {
@@ -750,9 +770,10 @@ export interface ChatServiceController {
 
   /**
    * DecideToolCall approves or denies a tool call that a turn waits for. The turn goes on when all the calls that it
-   * waits for are decided. Repeating a decision changes nothing.
+   * waits for are decided. Repeating a decision changes nothing, also after the turn has gone on or ended.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/TURN_UNKNOWN; FAILED_PRECONDITION/TURN_NOT_WAITING when the
-   * turn has ended, or waits for no decision on this call; UNAVAILABLE/DRAINING as ResumeChat.
+   * turn waits for no decision on this call: another one was made, the time is over, nobody was asked, or the turn has
+   * ended; UNAVAILABLE/DRAINING as ResumeChat.
    */
 
   decideToolCall(

@@ -16,6 +16,13 @@ export const protobufFileName = "proviso/v1/errors.proto";
  * "proviso.v1", a BadRequest with every field violation for INVALID_ARGUMENT, a RetryInfo for RESOURCE_EXHAUSTED,
  * UNAVAILABLE and documents that are still being processed, a ResourceInfo for NOT_FOUND, a PreconditionFailure for
  * FAILED_PRECONDITION, and IqlFaults for INVALID_IQL. Exception text never reaches a caller.
+ *
+ * The comment of a method names its errors. These come from any method, named or not: INVALID_REQUEST, TOO_BUSY,
+ * NOT_READY, DEADLINE_EXCEEDED and INTERNAL.
+ *
+ * Every call has a request id, under which the service's log has it: the metadata `x-request-id` that the caller sends,
+ * else one of the service's. At most 64 letters, digits and characters of "._:-" are kept of it. The trailing metadata
+ * of every answer and failure has it under the same key. The field `request_id` of some requests is another thing.
  */
 export const ErrorReason = {
   /** ERROR_REASON_UNSPECIFIED - No reason was given; the service never sends it. */
@@ -50,17 +57,24 @@ export const ErrorReason = {
   ERROR_REASON_NO_READY_DOCUMENTS: "ERROR_REASON_NO_READY_DOCUMENTS",
   /** ERROR_REASON_UNSUPPORTED_DOCUMENT - INVALID_ARGUMENT: the uploaded bytes are not a document that the service reads. */
   ERROR_REASON_UNSUPPORTED_DOCUMENT: "ERROR_REASON_UNSUPPORTED_DOCUMENT",
-  /** ERROR_REASON_TOO_BUSY - RESOURCE_EXHAUSTED: more turns, calls or uploads at once than the service allows; see RetryInfo. */
+  /**
+   * ERROR_REASON_TOO_BUSY - RESOURCE_EXHAUSTED: more turns or calls (uploads count as calls) at once than the service allows, its storage is
+   * busy, or a search took too long; see RetryInfo.
+   */
   ERROR_REASON_TOO_BUSY: "ERROR_REASON_TOO_BUSY",
   /** ERROR_REASON_DRAINING - UNAVAILABLE: the service is stopping and accepts no new turns; retry on another replica. */
   ERROR_REASON_DRAINING: "ERROR_REASON_DRAINING",
   /** ERROR_REASON_NOT_READY - UNAVAILABLE: storage, the index or a model is not ready. */
   ERROR_REASON_NOT_READY: "ERROR_REASON_NOT_READY",
-  /** ERROR_REASON_INTERNAL - INTERNAL: a fault of the service. The service's log has it under the request id. */
+  /** ERROR_REASON_INTERNAL - INTERNAL: a fault of the service. The ErrorInfo metadata has the `request_id`, for whoever reads the service's log. */
   ERROR_REASON_INTERNAL: "ERROR_REASON_INTERNAL",
   /** ERROR_REASON_TURN_NOT_WAITING - FAILED_PRECONDITION: the turn has ended, or waits for no approval of this call. */
   ERROR_REASON_TURN_NOT_WAITING: "ERROR_REASON_TURN_NOT_WAITING",
-  /** ERROR_REASON_DEADLINE_EXCEEDED - DEADLINE_EXCEEDED: the call's deadline passed before it was answered. */
+  /**
+   * ERROR_REASON_DEADLINE_EXCEEDED - DEADLINE_EXCEEDED: a call with one request and one answer was not answered within 60 s, or nothing came in an
+   * upload for 60 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
+   * passes, the gRPC library says so, without details. Invoke has the time limit of its turn.
+   */
   ERROR_REASON_DEADLINE_EXCEEDED: "ERROR_REASON_DEADLINE_EXCEEDED",
   /**
    * ERROR_REASON_CONTEXT_ITEM_NOT_FOUND - NOT_FOUND: the catalog has no such item. `near_matches` in the ErrorInfo metadata names similar items, one per
@@ -144,28 +158,31 @@ export namespace ErrorReason {
 
 /**
  * FailureCause says why a part of the work failed: a document that was left out, a tool call, an ingestion. It stands
- * beside words for a person.
+ * beside words for a person. An ingestion is tried again by uploading the same bytes again.
  */
 export const FailureCause = {
   /** FAILURE_CAUSE_UNSPECIFIED - Nothing failed. */
   FAILURE_CAUSE_UNSPECIFIED: "FAILURE_CAUSE_UNSPECIFIED",
   /** FAILURE_CAUSE_PROCESSING - The document is still being processed. Try again in a moment. */
   FAILURE_CAUSE_PROCESSING: "FAILURE_CAUSE_PROCESSING",
-  /** FAILURE_CAUSE_FAILED - It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault. */
+  /**
+   * FAILURE_CAUSE_FAILED - It failed: the document cannot be read, the tool says that it could not do its work, or the service had a fault.
+   * Trying again seldom helps.
+   */
   FAILURE_CAUSE_FAILED: "FAILURE_CAUSE_FAILED",
-  /** FAILURE_CAUSE_NOT_FOUND - The thing that was named does not exist, or the caller may not see it. */
+  /** FAILURE_CAUSE_NOT_FOUND - The thing that was named does not exist, or the caller may not see it. Trying again does not help. */
   FAILURE_CAUSE_NOT_FOUND: "FAILURE_CAUSE_NOT_FOUND",
-  /** FAILURE_CAUSE_NOT_ALLOWED - A person, or the provider of a model, did not allow it. */
+  /** FAILURE_CAUSE_NOT_ALLOWED - A person, or the provider of a model, did not allow it. Trying again does not help. */
   FAILURE_CAUSE_NOT_ALLOWED: "FAILURE_CAUSE_NOT_ALLOWED",
-  /** FAILURE_CAUSE_TOO_LONG - It is longer than the service works on. A part of it could be done. */
+  /** FAILURE_CAUSE_TOO_LONG - It is longer than the service works on. Trying again does not help; a part of it could be done. */
   FAILURE_CAUSE_TOO_LONG: "FAILURE_CAUSE_TOO_LONG",
   /** FAILURE_CAUSE_TIMED_OUT - The time limit passed. Trying again may help. */
   FAILURE_CAUSE_TIMED_OUT: "FAILURE_CAUSE_TIMED_OUT",
   /** FAILURE_CAUSE_PROVIDER_AWAY - The provider of a model, a tool server, or a part of the service is away or busy. Try again in a moment. */
   FAILURE_CAUSE_PROVIDER_AWAY: "FAILURE_CAUSE_PROVIDER_AWAY",
-  /** FAILURE_CAUSE_INVALID - What was asked cannot be carried out: it is malformed, or does not fit. */
+  /** FAILURE_CAUSE_INVALID - What was asked cannot be carried out: it is malformed, or does not fit. Ask for something else. */
   FAILURE_CAUSE_INVALID: "FAILURE_CAUSE_INVALID",
-  /** FAILURE_CAUSE_CANCELLED - The turn ended before. */
+  /** FAILURE_CAUSE_CANCELLED - The turn ended before. A new turn may do it. */
   FAILURE_CAUSE_CANCELLED: "FAILURE_CAUSE_CANCELLED",
 } as const;
 

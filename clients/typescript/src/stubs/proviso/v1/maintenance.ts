@@ -30,7 +30,10 @@ export interface RebuildIndexResponse {
 export interface ListRatingsRequest {
   /** Number of ratings to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
   pageToken: string;
   /** Only these ratings; all when it is not set. */
   rating: Rating;

@@ -89,8 +89,9 @@ export interface Document {
     | Timestamp
     | undefined;
   /**
-   * The document of the same file name (upper and lower case are the same) that this one replaced when it was uploaded;
-   * empty when there was none. It may have been deleted since.
+   * The newest document of the same file name (upper and lower case are the same) when this one was uploaded; empty
+   * when there was none. The service only notes it: both are listed, searched and cited until the caller deletes the
+   * older one, which may be done by now.
    */
   replacesDocumentId: string;
   /** Why ingestion failed, for programs. */
@@ -105,7 +106,7 @@ export interface CreateMatterRequest {
   userId: string;
   /**
    * An id that makes a retry safe: the same id with the same payload returns the same matter, until it is
-   * deleted. Limits: 0 to 128 characters.
+   * deleted. The id is the user's own, for matters alone. Limits: 0 to 128 characters.
    */
   requestId: string;
 }
@@ -132,7 +133,10 @@ export interface GetMatterResponse {
 export interface ListMattersRequest {
   /** Number of matters to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
   pageToken: string;
   /** Only matters of exactly this name; all when empty. Limits: 0 to 512 characters. */
   name: string;
@@ -325,7 +329,10 @@ export interface ListDocumentsRequest {
   matterId: string;
   /** Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
   pageToken: string;
 }
 
@@ -422,13 +429,14 @@ export interface MatterServiceClient {
   deleteMatter(request: DeleteMatterRequest, metadata?: Metadata): Observable<DeleteMatterResponse>;
 
   /**
-   * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-   * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+   * UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+   * end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+   * time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
    * sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
    * tried again under the new file name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-   * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-   * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+   * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+   * UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
    */
 
   uploadDocument(request: Observable<UploadDocumentRequest>, metadata?: Metadata): Observable<UploadDocumentResponse>;
@@ -476,8 +484,10 @@ export interface MatterServiceClient {
 
   /**
    * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-   * at once where there is none.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   * at once where there is none. Documents that are added later are not watched.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+   * that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+   * UNAVAILABLE/DRAINING when the service stops.
    */
 
   watchDocuments(request: WatchDocumentsRequest, metadata?: Metadata): Observable<WatchDocumentsResponse>;
@@ -547,13 +557,14 @@ export interface MatterServiceController {
   ): Promise<DeleteMatterResponse> | Observable<DeleteMatterResponse> | DeleteMatterResponse;
 
   /**
-   * UploadDocument stores a document: the stream has a header, then the bytes, then the end. The answer comes when the
-   * bytes are stored; WatchDocuments follows the ingestion. An upload that breaks off is not stored. The same bytes
+   * UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
+   * end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
+   * time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
    * sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
    * tried again under the new file name, whose extension says what format it has.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
-   * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; UNAVAILABLE/DRAINING;
-   * DEADLINE_EXCEEDED when no bytes come for the time limit of unary calls.
+   * INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
+   * UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
    */
 
   uploadDocument(
@@ -616,8 +627,10 @@ export interface MatterServiceController {
 
   /**
    * WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
-   * at once where there is none.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   * at once where there is none. Documents that are added later are not watched.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND, at once for one
+   * that is not there, and when all others are READY or FAILED for one that was deleted before it was;
+   * UNAVAILABLE/DRAINING when the service stops.
    */
 
   watchDocuments(request: WatchDocumentsRequest, metadata?: Metadata): Observable<WatchDocumentsResponse>;

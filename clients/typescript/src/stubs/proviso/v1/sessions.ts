@@ -207,7 +207,7 @@ export interface CreateSessionRequest {
   userId: string;
   /**
    * An id that makes a retry safe: the same id with the same payload returns the same session, until it is deleted.
-   * Limits: 0 to 128 characters.
+   * The id is the user's own, one for CreateSession and ContinueSession. Limits: 0 to 128 characters.
    */
   requestId: string;
 }
@@ -256,7 +256,10 @@ export interface ListSessionsRequest {
   userId: string;
   /** Number of sessions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
   pageToken: string;
 }
 
@@ -342,7 +345,10 @@ export interface ListMessagesRequest {
   userId: string;
   /** Number of messages to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
   pageToken: string;
 }
 
@@ -545,7 +551,7 @@ export interface SessionServiceClient {
   removeContextItem(request: RemoveContextItemRequest, metadata?: Metadata): Observable<RemoveContextItemResponse>;
 
   /**
-   * ListMessages lists a session's messages, oldest first.
+   * ListMessages lists a session's messages, oldest first; there is no other order.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
    */
 
@@ -684,7 +690,7 @@ export interface SessionServiceController {
   ): Promise<RemoveContextItemResponse> | Observable<RemoveContextItemResponse> | RemoveContextItemResponse;
 
   /**
-   * ListMessages lists a session's messages, oldest first.
+   * ListMessages lists a session's messages, oldest first; there is no other order.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
    */
 

@@ -246,7 +246,7 @@ export interface ExecuteIqlResponse {
 
 /** StreamIqlRequest is an IQL query. */
 export interface StreamIqlRequest {
-  /** The query. */
+  /** The query. Its page_token must be empty: a stream leaves out no documents. */
   query: ExecuteIqlRequest | undefined;
 }
 
@@ -284,7 +284,10 @@ export interface IqlTotals {
 export interface ListIqlTemplatesRequest {
   /** Number of templates to return at most; 0 means 100, more than 1000 means 1000. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. It holds for the same templates, which change only when the
+   * service starts anew; else it is INVALID_ARGUMENT. Limits: 0 to 512 characters.
+   */
   pageToken: string;
 }
 
@@ -489,9 +492,9 @@ export interface SearchResponse {
   matterId: string;
   /** Whether a reranker ordered the results. */
   reranked: boolean;
-  /** When nothing is found: documents that were searched. */
+  /** When nothing is found: file names of the documents that were searched. */
   documentsAvailable: string[];
-  /** When nothing is found: documents that are still processing. */
+  /** When nothing is found: file names of the documents that are still processing; document_errors has them too. */
   documentsProcessing: string[];
   /** Whether texts were cut to keep the answer small. */
   truncated: boolean;
@@ -702,7 +705,10 @@ export interface ListMatterDocumentsRequest {
   matterId: string;
   /** Number of documents to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
   pageSize: number;
-  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
   pageToken: string;
 }
 

@@ -154,7 +154,10 @@ export const ToolCallDecision = {
   TOOL_CALL_DECISION_UNSPECIFIED: "TOOL_CALL_DECISION_UNSPECIFIED",
   /** TOOL_CALL_DECISION_APPROVE_ONCE - Run this call. */
   TOOL_CALL_DECISION_APPROVE_ONCE: "TOOL_CALL_DECISION_APPROVE_ONCE",
-  /** TOOL_CALL_DECISION_APPROVE_FOR_SESSION - Run this call and later ones of the same tool in this session. */
+  /**
+   * TOOL_CALL_DECISION_APPROVE_FOR_SESSION - Run this call, the others of the same tool that wait now, and later ones in this session as long as the tool stays
+   * as it is; in a turn without a session, later ones in this turn.
+   */
   TOOL_CALL_DECISION_APPROVE_FOR_SESSION: "TOOL_CALL_DECISION_APPROVE_FOR_SESSION",
   /** TOOL_CALL_DECISION_DENY - Do not run it; the model is told. */
   TOOL_CALL_DECISION_DENY: "TOOL_CALL_DECISION_DENY",
