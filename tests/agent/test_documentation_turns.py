@@ -106,6 +106,8 @@ async def test_an_answer_rests_on_the_numbered_reference(tmp_path: Path, models_
     [citation] = final.citations
     assert (citation.number, citation.filename) == (1, "handbook.md")
     assert citation.matter_id == "documentation"
+    assert [event.WhichOneof("event") for event in events[-3:]] == ["token", "citation", "final_state"]
+    assert events[-2].citation == citation
     assert HANDBOOK.decode()[citation.start : citation.end] == citation.quote
 
 

@@ -282,6 +282,7 @@ async def test_only_ready_documents_of_the_matter_are_searched(world: MattersWor
             assert outcome.hits == ()
             assert outcome.documents_available == ()
             assert outcome.documents_processing == (("waiting.md",) if document is waiting else ())
+            assert [one.document_id for one in outcome.not_searched] == [document.document_id]
 
 
 async def test_a_passage_whose_document_goes_meanwhile_is_left_out(
