@@ -6,8 +6,8 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,9 +45,11 @@ class Person:
     lines: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
     questions: asyncio.Queue[None] = field(default_factory=asyncio.Queue)
 
-    def forget_typed(self) -> None:
+    @contextmanager
+    def answering(self) -> Iterator[None]:
         """Nothing is typed before a question."""
         assert self.lines.empty()
+        yield
 
     async def read_line(self) -> str:
         self.questions.put_nowait(None)

@@ -1,12 +1,6 @@
 """A conversation that is full goes on in a new session, and a message that came to nothing is not lost."""
 
-import os
-import pty
-import select
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +9,8 @@ import pytest
 from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
 from proviso_service.cli.conversation import is_lost
 from tests.cli.scripted_server import Finished, ScriptedServer, final, start, turn
+from tests.cli.terminal_screen import chatting
 
-PATIENCE_S = 30.0
 Talk = Callable[..., Finished]
 FULL = {
     "exit_reason": turns_pb2.EXIT_REASON_MAX_CONTEXT_REACHED,
@@ -131,52 +125,3 @@ def test_a_message_that_came_to_nothing_stands_in_the_next_prompt(
         screen.types(" Now.\n")
         screen.shows("Ohio.\n\n> ")
     assert [request.message for request in server.chat.requests] == [question, f"{question} Now."]
-
-
-@contextmanager
-def chatting(server: ScriptedServer, folder: Path) -> Iterator["Screen"]:
-    """A conversation on a terminal, from its first prompt on. It is ended afterwards."""
-    controller, terminal = pty.openpty()
-    command = [sys.executable, "-m", "proviso_service.cli", "chat", "--address", server.address]
-    environment = {**os.environ, "TERM": "dumb", "INPUTRC": os.devnull}
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdin=terminal, stdout=terminal, stderr=terminal
-    ) as chat:
-        os.close(terminal)
-        screen = Screen(controller)
-        screen.shows("\n> ")
-        yield screen
-        screen.types("exit\n")
-        screen.shows("Go on later")
-        while screen.read():
-            pass
-    os.close(controller)
-    assert chat.returncode == 0
-
-
-class Screen:
-    """The other end of a terminal."""
-
-    def __init__(self, controller: int) -> None:
-        self._controller = controller
-        self._unread = ""
-
-    def shows(self, awaited: str) -> None:
-        """Waits until this is shown, behind what was awaited before."""
-        while awaited not in self._unread:
-            piece = self.read()
-            assert piece, f"{awaited!r} is not shown: {self._unread[-1_000:]!r}"
-            self._unread += piece
-        self._unread = self._unread.partition(awaited)[2]
-
-    def types(self, text: str) -> None:
-        os.write(self._controller, text.encode())
-
-    def read(self) -> str:
-        """What is shown next; empty when the other end has gone, or shows nothing for a long time."""
-        if not select.select([self._controller], [], [], PATIENCE_S)[0]:
-            return ""
-        try:
-            return os.read(self._controller, 4_096).decode(errors="replace").replace("\r", "")
-        except OSError:
-            return ""

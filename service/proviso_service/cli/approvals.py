@@ -1,11 +1,8 @@
 """Asking the person at the terminal about tool calls that wait for an approval, while the turn's events go on."""
 
 import asyncio
-import os
-import sys
-import termios
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +13,6 @@ from proviso_service.cli.connection import Connection
 from proviso_service.cli.output import printable
 from proviso_service.cli.transcript import Note, Screen
 
-MAX_LINE_BYTES = 1_024
 CHOICES = {
     "o": turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE,
     "once": turns_pb2.TOOL_CALL_DECISION_APPROVE_ONCE,
@@ -30,39 +26,13 @@ CHOICES = {
 class Person(Protocol):
     """The person who is asked."""
 
-    def forget_typed(self) -> None:
-        """Drops what was typed before a question is put, because it cannot be an answer to it."""
+    def answering(self) -> AbstractContextManager[None]:
+        """Begins before a question is put, and drops what was typed until then: it cannot be an answer to it."""
         ...
 
     async def read_line(self) -> str:
         """Returns the next line that is typed. Raises EOFError at the end of input."""
         ...
-
-
-class Terminal:
-    """The person at a terminal on standard input, which hands out whole lines."""
-
-    @classmethod
-    def of_stdin(cls) -> "Terminal | None":
-        """Returns None when standard input is not a terminal."""
-        return cls() if sys.stdin.isatty() else None
-
-    def forget_typed(self) -> None:
-        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-    async def read_line(self) -> str:
-        """Waits for a line without blocking the event loop, and stops waiting at once when it is cancelled."""
-        loop, descriptor = asyncio.get_running_loop(), sys.stdin.fileno()
-        readable = asyncio.Event()
-        loop.add_reader(descriptor, readable.set)
-        try:
-            await readable.wait()
-        finally:
-            loop.remove_reader(descriptor)
-        line = os.read(descriptor, MAX_LINE_BYTES)
-        if not line:
-            raise EOFError
-        return line.decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +134,10 @@ class Approvals:
 
     async def _answer(self, call: PendingCall, person: Person) -> str:
         """Returns the line that the person types, or nothing when other calls wait meanwhile. Raises EOFError."""
-        person.forget_typed()
+        with person.answering():
+            return await self._read_answer(call, person)
+
+    async def _read_answer(self, call: PendingCall, person: Person) -> str:
         self._screen.prompt(f"  {call.text}\n  Allow this call? [o]nce, for the [s]ession, [d]eny: ")
         reading = asyncio.ensure_future(person.read_line())
         changing = asyncio.ensure_future(self._changed.wait())

@@ -6,18 +6,17 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from functools import partial
-from importlib.util import find_spec
 
 from google.protobuf.json_format import MessageToDict
 
 from proviso_client import AsyncTurn, ProvisoError
 from proviso_client.errors import SessionBusy
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
-from proviso_service.cli.approvals import Terminal, asking
+from proviso_service.cli.approvals import asking
 from proviso_service.cli.connection import Connection, connect, events_of, find_document, find_matter
 from proviso_service.cli.output import CommandError, console, print_json, printable
 from proviso_service.cli.session_commands import Action, SessionCommands, parse_command
+from proviso_service.cli.terminal import Terminal, hiding_what_is_typed, keeping_what_is_typed, read_message
 from proviso_service.cli.transcript import Screen, Transcript
 
 ANSWERED = (turns_pb2.EXIT_REASON_COMPLETED, turns_pb2.EXIT_REASON_MAX_TOOL_CALLS_REACHED)
@@ -45,7 +44,8 @@ def chat(
         try:
             if message is not None:
                 return runner.run(conversation.ask(message))
-            _read_messages(runner, conversation)
+            with keeping_what_is_typed():
+                _read_messages(runner, conversation)
             return 0
         finally:
             runner.run(conversation.close())
@@ -57,7 +57,7 @@ def _read_messages(runner: asyncio.Runner, conversation: "Conversation") -> None
     conversation.greet()
     while True:
         try:
-            line = _read_line(conversation.returned)
+            line = read_message(conversation.returned)
         except EOFError:
             break
         if line.strip() in {"exit", "quit"}:
@@ -65,24 +65,11 @@ def _read_messages(runner: asyncio.Runner, conversation: "Conversation") -> None
         if not line.strip():
             continue
         try:
-            runner.run(conversation.command(line) if line.startswith("/") else conversation.ask_next(line))
+            with hiding_what_is_typed():
+                runner.run(conversation.command(line) if line.startswith("/") else conversation.ask_next(line))
         except CommandError as error:
             sys.stderr.write(f"proviso: {error.message}\n")
     conversation.say_how_to_go_on()
-
-
-def _read_line(returned: str) -> str:
-    """Reads a line, in the main thread, so that Ctrl-C at the prompt leaves at once. On a terminal `returned` stands in
-    it to be edited or sent, a long line is not cut, and earlier lines can be fetched back. Raises EOFError."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty() and find_spec("readline")):
-        return input("\n> ")
-    import readline
-
-    readline.set_startup_hook(partial(readline.insert_text, printable(returned)) if returned else None)
-    try:
-        return input("\n> ")
-    finally:
-        readline.set_startup_hook(None)
 
 
 def _new_session_id() -> str:
