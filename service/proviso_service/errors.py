@@ -27,6 +27,7 @@ ProvisoError
 │   ├── NoRequestContext    the turn has not ended, or called no model
 │   ├── TurnNotEnded        there is no answer to rate yet
 │   └── TurnNotWaiting
+├── OriginalDamaged         the uploaded bytes of a document are no longer kept as they were
 ├── TooBusy                 a bound was reached; carries the time to wait
 ├── ModelApiError           a hosted model's service failed
 │   ├── ModelApiUnavailable it did not answer, or not in time; carries the time to wait
@@ -313,6 +314,16 @@ class NoRequestContext(FailedPrecondition):
 class TurnNotEnded(FailedPrecondition):
     def __init__(self, turn_id: str) -> None:
         super().__init__(f"Turn {turn_id!r} has not ended: there is no answer to rate yet", f"turns/{turn_id}")
+
+
+class OriginalDamaged(ProvisoError):
+    """The bytes that the service keeps of a document are not those that were uploaded. `problem` says what they are
+    instead: "missing", "cut short" or "changed"."""
+
+    def __init__(self, document_id: str, problem: str) -> None:
+        super().__init__(f"The uploaded file of document {document_id} is {problem}: delete it and upload it again")
+        self.document_id = document_id
+        self.problem = problem
 
 
 class TooBusy(ProvisoError):

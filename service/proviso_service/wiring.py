@@ -41,6 +41,7 @@ from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
+from proviso_service.backends.sql.snapshot import remove_forgotten_snapshot
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
@@ -181,6 +182,7 @@ class App:
                 port = listen(server, settings.server)
                 stack.enter_context(FolderLock(settings.data_dir))
                 stack.enter_context(StateLock(state))
+                remove_forgotten_snapshot(state)
                 loader = ModelLoader(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
                 models = await loader.models(classifier, extractor)
                 chat = hosted or _embedded_chat(await loader.minilm())

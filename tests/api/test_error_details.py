@@ -41,6 +41,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.MatterNotFound("m"), StatusCode.NOT_FOUND, "MATTER_NOT_FOUND", {"ResourceInfo"}),
     (errors.DocumentNotFound("d"), StatusCode.NOT_FOUND, "DOCUMENT_NOT_FOUND", {"ResourceInfo"}),
     (errors.SectionNotFound("h", "no"), StatusCode.NOT_FOUND, "SECTION_NOT_FOUND", {"ResourceInfo"}),
+    (errors.OriginalDamaged("d", "missing"), StatusCode.DATA_LOSS, "ORIGINAL_DAMAGED", set()),
     (errors.SessionNotFound("s"), StatusCode.NOT_FOUND, "SESSION_NOT_FOUND", {"ResourceInfo"}),
     (errors.PageNotFound(9, 3), StatusCode.NOT_FOUND, "PAGE_NOT_FOUND", {"ResourceInfo"}),
     (errors.TurnUnknown("t"), StatusCode.NOT_FOUND, "TURN_UNKNOWN", {"ResourceInfo"}),

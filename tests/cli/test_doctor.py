@@ -15,12 +15,15 @@ from proviso_service.cli import doctor
 from proviso_service.cli.doctor import Finding, Level, examine
 from proviso_service.embedded import DIMENSIONS, MODEL_ID
 from proviso_service.matters.stores import VectorRecord
+from tests.support.matters_world import TENANT, matters_world
+from tests.support.word_embedder import WordEmbedder
 
 DATA = Path("data")
 SUBJECTS = [
     "Settings",
     "Data folder",
     "State database",
+    "Originals",
     "Back ends",
     "Embedding model",
     "Vector index",
@@ -148,6 +151,24 @@ async def test_state_of_a_newer_version_fails(models_dir: Path) -> None:
     state.close()
     finding = (await found(models_dir))["State database"]
     assert (finding.level, "9999" in finding.message) == (Level.FAIL, True)
+
+
+async def test_originals_that_were_lost_are_named(models_dir: Path) -> None:
+    DATA.mkdir()
+    async with matters_world(DATA, WordEmbedder()) as world, world.running():
+        matter = await world.matter()
+        files = {f"{number}.md": f"Clause {number}." for number in range(4)}
+        documents = await world.ingest(matter, files)
+    assert (await found(models_dir))["Originals"].message == "4 uploaded files, checksums agree"
+    ids = [documents[name].document_id for name in files]
+    missing, short, changed = (DATA / "blobs" / TENANT / document_id for document_id in ids[:3])
+    missing.unlink()
+    short.write_bytes(b"Clause")
+    changed.write_bytes(b"Clause 9.")
+    finding = (await found(models_dir))["Originals"]
+    assert (finding.level, finding.message.startswith("3 of 4 uploaded files are lost: ")) == (Level.FAIL, True)
+    for document_id, problem in zip(ids[:3], ("missing", "cut short", "changed"), strict=True):
+        assert f"{document_id} is {problem}" in finding.message
 
 
 async def index_with(collections: int, *records: VectorRecord) -> None:

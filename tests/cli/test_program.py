@@ -9,7 +9,20 @@ from proviso_service.settings import Settings
 from tests.cli.scripted_server import Finished
 
 Proviso = Callable[..., Finished]
-COMMANDS = ("serve", "demo", "ingest", "chat", "history", "iql", "prepare", "reindex", "doctor", "agent")
+COMMANDS = (
+    "serve",
+    "demo",
+    "ingest",
+    "chat",
+    "history",
+    "iql",
+    "prepare",
+    "reindex",
+    "doctor",
+    "backup",
+    "restore",
+    "agent",
+)
 
 
 def test_help_names_every_command(proviso: Proviso) -> None:

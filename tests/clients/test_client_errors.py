@@ -25,6 +25,7 @@ FAMILIES = {
     grpc.StatusCode.RESOURCE_EXHAUSTED: errors.TooBusy,
     grpc.StatusCode.UNAVAILABLE: errors.Unavailable,
     grpc.StatusCode.DEADLINE_EXCEEDED: errors.DeadlineExceeded,
+    grpc.StatusCode.DATA_LOSS: errors.DataLoss,
     grpc.StatusCode.UNIMPLEMENTED: ProvisoError,
 }
 

@@ -16,6 +16,7 @@ ProvisoError
 ├── Cancelled             The call was cancelled, or the client was closed.
 ├── Unauthenticated       The call has no credential, or the service does not accept it.
 ├── PermissionDenied      The credential does not allow the call.
+├── DataLoss              The service no longer has what it was given as it was, for example an uploaded file.
 ├── InternalError         The service has a fault. `request_id` identifies the call in the service's log.
 ├── BrokenStream          A stream does not follow the contract.
 └── DocumentsFailed       The service could not read some uploaded documents.
@@ -183,6 +184,10 @@ class PermissionDenied(ProvisoError):
     pass
 
 
+class DataLoss(ProvisoError):
+    pass
+
+
 class InternalError(ProvisoError):
     pass
 
@@ -211,6 +216,7 @@ _OF_CODE: Mapping[grpc.StatusCode, type[ProvisoError]] = {
     grpc.StatusCode.CANCELLED: Cancelled,
     grpc.StatusCode.UNAUTHENTICATED: Unauthenticated,
     grpc.StatusCode.PERMISSION_DENIED: PermissionDenied,
+    grpc.StatusCode.DATA_LOSS: DataLoss,
     grpc.StatusCode.INTERNAL: InternalError,
     grpc.StatusCode.UNKNOWN: InternalError,
 }

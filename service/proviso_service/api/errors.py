@@ -76,6 +76,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.TurnNotEnded: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_ENDED),
     errors.CatalogInvalid: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_CATALOG_INVALID),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
+    errors.OriginalDamaged: (grpc.StatusCode.DATA_LOSS, ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
     errors.ModelApiUnavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
     errors.ModelApiRefused: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_MODEL_API_ERROR),

@@ -17,11 +17,13 @@ from rich.text import Text
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import check_sound
+from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import chunks
 from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
@@ -30,12 +32,14 @@ from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError
-from proviso_service.matters import IndexFailed, probe_vector
+from proviso_service.matters import IndexFailed, check_originals, probe_vector
 from proviso_service.reading import left_open
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
 
 MENDED = "The next start mends it from the state; searches are answered meanwhile."
+
+MAX_ORIGINALS_NAMED = 5
 
 
 class Level(StrEnum):
@@ -84,10 +88,11 @@ async def examine(data_dir: Path | None = None, models_dir: Path | None = None) 
     with ExitStack() as held:
         folder, in_use = _data_folder(settings.data_dir, held)
         state, chunk_count = await _state(settings)
+        originals = await _originals(settings, usable=state.level is not Level.FAIL)
         vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
     port = await _port(settings, in_use=in_use)
     models = [_back_ends(settings), _embedding_model(settings), vectors, _chat_model(settings)]
-    return [Finding(Level.OK, "Settings", "can be read"), folder, state, *models, _reading(), port]
+    return [Finding(Level.OK, "Settings", "can be read"), folder, state, originals, *models, _reading(), port]
 
 
 def _data_folder(folder: Path, held: ExitStack) -> tuple[Finding, bool]:
@@ -154,6 +159,27 @@ async def _read_state(settings: Settings) -> tuple[str, int, int]:
         return await database.read(read)
     finally:
         await database.close()
+
+
+async def _originals(settings: Settings, *, usable: bool) -> Finding:
+    """Reads every uploaded file, and compares it with the hash that it had as it was uploaded."""
+    name = "Originals"
+    if not usable or not state_file(settings.resolved_state_url).is_file():
+        return Finding(Level.OK, name, "are not known without a state" if not usable else "there are none yet")
+    database = Database(settings.resolved_state_url)
+    try:
+        found = await check_originals(SqlMatterStore(database), FolderBlobStore(settings.data_dir / "blobs"))
+    except (SQLAlchemyError, ProvisoError) as error:
+        return Finding(Level.WARN, name, f"could not be read: {_first_line(error)}", "Run the doctor again.")
+    finally:
+        await database.close()
+    if not found.damaged:
+        return Finding(Level.OK, name, f"{found.checked} uploaded files, checksums agree")
+    first = ", ".join(f"{damage.document_id} is {damage.problem}" for damage in found.first[:MAX_ORIGINALS_NAMED])
+    more = ", ..." if found.damaged > MAX_ORIGINALS_NAMED else ""
+    remedy = "Delete these documents and upload them again, or restore a backup."
+    message = f"{found.damaged} of {found.checked} uploaded files are lost: {first}{more}"
+    return Finding(Level.FAIL, name, message, remedy)
 
 
 def _back_ends(settings: Settings) -> Finding:

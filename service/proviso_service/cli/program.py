@@ -272,6 +272,32 @@ def doctor(
 
 
 @app.command()
+def backup(
+    destination: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Copy all that the service keeps to a folder; the service may be running.
+
+    The vector index and the models are left out: they can be made again. Exits with 1 when an uploaded file was
+    missing or damaged already; the rest is backed up.
+    """
+    from proviso_service.cli.backup import make_backup
+
+    raise typer.Exit(make_backup(destination, data_dir))
+
+
+@app.command()
+def restore(
+    source: Annotated[Path, typer.Argument(help="The folder of a backup.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Restore a backup into a new data folder, after every hash in it was compared."""
+    from proviso_service.cli.backup import restore_backup
+
+    restore_backup(source, data_dir)
+
+
+@app.command()
 def health(address: Address = DEFAULT_ADDRESS) -> None:
     """Exit with 0 when the server is SERVING, with 1 and one line when it is not."""
     import asyncio

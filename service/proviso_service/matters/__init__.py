@@ -36,10 +36,11 @@ from proviso_service.matters.model import (
     unread_error,
     why_not_ready,
 )
+from proviso_service.matters.originals import check_originals, every_document, original_pieces
 from proviso_service.matters.reconciling import probe_vector
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.service import MatterReader, Matters
-from proviso_service.matters.stores import Leftover, LexicalHit, MatterStore, VectorHit, VectorRecord
+from proviso_service.matters.stores import BlobStore, Leftover, LexicalHit, MatterStore, VectorHit, VectorRecord
 from proviso_service.matters.validation import is_uuid, uuid_of, uuids_of
 from proviso_service.matters.wording import holds_phrase, searchable
 
@@ -48,6 +49,7 @@ __all__ = [
     "DEFAULT_THRESHOLD",
     "DOCUMENTATION",
     "NO_SUCH_DOCUMENT",
+    "BlobStore",
     "Document",
     "DocumentContent",
     "DocumentHits",
@@ -83,9 +85,12 @@ __all__ = [
     "VectorRecord",
     "best_excerpt",
     "cause_of",
+    "check_originals",
     "chunk_id",
+    "every_document",
     "holds_phrase",
     "is_uuid",
+    "original_pieces",
     "probe_vector",
     "reading_limits",
     "searchable",

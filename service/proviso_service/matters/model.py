@@ -172,7 +172,7 @@ class DocumentText:
 @dataclass(frozen=True, slots=True)
 class DocumentContent:
     """The bytes of a document from `start` to `end` as they were uploaded. Reading `pieces` raises DocumentNotFound
-    when the document is deleted meanwhile."""
+    when the document is deleted meanwhile, and OriginalDamaged when the service no longer has them."""
 
     document: Document
     start: int

@@ -1,8 +1,22 @@
-"""Reads documents as they were uploaded: their bytes, and the words of a page where they stand."""
+"""Reads documents as they were uploaded: their bytes, and the words of a page where they stand. Says which of them are
+not kept as they were uploaded."""
 
-from collections.abc import AsyncGenerator
+import asyncio
+import hashlib
+import math
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass
 
-from proviso_service.errors import DocumentNotFound, DocumentWithoutPages, InvalidRequest, PageNotFound
+import structlog
+
+from proviso_service.errors import (
+    DocumentNotFound,
+    DocumentWithoutPages,
+    InvalidRequest,
+    OriginalDamaged,
+    PageNotFound,
+)
 from proviso_service.matters.model import Document, DocumentContent, DocumentPage
 from proviso_service.matters.stores import BlobStore, MatterStore
 from proviso_service.reading import Span
@@ -10,22 +24,84 @@ from proviso_service.reading import Span
 PIECE_BYTES = 256 * 1024
 """The most bytes that are read at once."""
 
+DOCUMENTS_AT_ONCE = 500
+MAX_DAMAGED_NAMED = 20
 
-def read_content(blobs: BlobStore, document: Document, offset: int, length: int) -> DocumentContent:
+_log = structlog.get_logger(__name__)
+
+
+def read_content(store: MatterStore, blobs: BlobStore, document: Document, offset: int, length: int) -> DocumentContent:
     """Returns the bytes from `offset` on, at most `length` of them, or all if that is 0. Raises InvalidRequest for an
     offset beyond the end."""
     if not 0 <= offset <= document.size_bytes:
         raise InvalidRequest.of("offset", f"must be at most {document.size_bytes}, the size of the document")
     end = min(offset + length, document.size_bytes) if length else document.size_bytes
-    return DocumentContent(document, offset, end, _pieces(blobs, document, offset, end))
+    return DocumentContent(document, offset, end, _logged(original_pieces(store, blobs, document, offset, end)))
 
 
-async def _pieces(blobs: BlobStore, document: Document, start: int, end: int) -> AsyncGenerator[bytes, None]:
+async def _logged(pieces: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+    except OriginalDamaged as damage:
+        _log.error("original_damaged", document_id=damage.document_id, problem=damage.problem)
+        raise
+
+
+async def original_pieces(
+    store: MatterStore, blobs: BlobStore, document: Document, start: int, end: int
+) -> AsyncGenerator[bytes, None]:
+    """Yields a range of a document's bytes; where that is all of them, their hash is compared at the end. Raises
+    OriginalDamaged, and DocumentNotFound when the document is deleted meanwhile."""
+    read = hashlib.sha256()
     for position in range(start, end, PIECE_BYTES):
+        size = min(PIECE_BYTES, end - position)
         try:
-            yield await blobs.read(document.tenant, document.document_id, position, min(PIECE_BYTES, end - position))
+            piece = await blobs.read(document.tenant, document.document_id, position, size)
         except KeyError:
-            raise DocumentNotFound(document.document_id) from None
+            await store.get_document(document.tenant, document.matter_id, document.document_id)
+            raise OriginalDamaged(document.document_id, "missing") from None
+        if len(piece) < size:
+            raise OriginalDamaged(document.document_id, "cut short")
+        read.update(piece)
+        yield piece
+    if (start, end) == (0, document.size_bytes) and read.hexdigest() != document.sha256:
+        raise OriginalDamaged(document.document_id, "changed")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOriginals:
+    """How many originals were read, how many of them are damaged, and the first of these."""
+
+    checked: int
+    damaged: int
+    first: tuple[OriginalDamaged, ...]
+
+
+async def check_originals(store: MatterStore, blobs: BlobStore, max_bytes_per_s: float = math.inf) -> CheckedOriginals:
+    """Compares the bytes of every document of all tenants with the hash that they had as they were uploaded."""
+    checked, damaged = 0, 0
+    first: list[OriginalDamaged] = []
+    async for document in every_document(store):
+        checked += 1
+        try:
+            async for piece in original_pieces(store, blobs, document, 0, document.size_bytes):
+                await asyncio.sleep(len(piece) / max_bytes_per_s)
+        except DocumentNotFound:
+            continue  # deleted meanwhile
+        except OriginalDamaged as damage:
+            damaged += 1
+            first = [*first, damage][:MAX_DAMAGED_NAMED]
+    return CheckedOriginals(checked, damaged, tuple(first))
+
+
+async def every_document(store: MatterStore) -> AsyncIterator[Document]:
+    """Yields the documents of all tenants that there are, and some of those that come meanwhile."""
+    last: Document | None = None
+    while page := await store.documents_after(last, DOCUMENTS_AT_ONCE):
+        for last in page:
+            yield last
 
 
 async def read_page(store: MatterStore, document: Document, number: int, part: Span) -> DocumentPage:

@@ -223,7 +223,7 @@ class Matters:
         """Returns the bytes of a document as they were uploaded, from `offset` on, at most `length` of them, or all if
         that is 0. Raises InvalidRequest, MatterNotFound and DocumentNotFound."""
         document = await self.get_document(tenant, matter_id, document_id)
-        return read_content(self._blobs, document, offset, length)
+        return read_content(self._store, self._blobs, document, offset, length)
 
     async def document_page(
         self, tenant: str, matter_id: str, document_id: str, number: int, part: Span

@@ -140,6 +140,10 @@ class MatterStore(Protocol):
         matters."""
         ...
 
+    async def documents_after(self, last: Document | None, limit: int) -> Sequence[Document]:
+        """Returns documents of all tenants in a fixed order, after the one given."""
+        ...
+
     async def set_status(
         self,
         document: Document,

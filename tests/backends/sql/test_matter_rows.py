@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound
-from proviso_service.matters.model import DocumentStatus, Matter
+from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import PageRequest
 from tests.support.stored import Clock, a_document, committed, ingested
 
@@ -195,3 +195,16 @@ async def test_the_index_version_grows_when_the_set_of_ready_documents_changes(
     assert not await grew()
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     assert await grew()
+
+
+async def test_every_document_of_all_tenants_comes_once(matters: SqlMatterStore) -> None:
+    added = set()
+    for tenant in ("b", "a", "c"):
+        matter = await matters.create_matter(tenant, "M")
+        added |= {(await ingested(matters, matter, f"Text {number}.")).document_id for number in range(3)}
+    seen: list[Document] = []
+    while page := await matters.documents_after(seen[-1] if seen else None, 2):
+        seen += page
+    assert len(seen) == 9
+    assert {document.document_id for document in seen} == added
+    assert [document.tenant for document in seen] == ["a"] * 3 + ["b"] * 3 + ["c"] * 3

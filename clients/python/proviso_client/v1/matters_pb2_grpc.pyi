@@ -80,7 +80,8 @@ class MatterServiceStub:
     """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
     the bytes in pieces of at most 256 KiB.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-    NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+    NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+    are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
     """
     GetDocumentPage: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentPageRequest, _matters_pb2.GetDocumentPageResponse]
     """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
@@ -158,7 +159,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
     the bytes in pieces of at most 256 KiB.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-    NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+    NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+    are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
     """
     GetDocumentPage: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentPageRequest, _matters_pb2.GetDocumentPageResponse]  # type: ignore[assignment]
     """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
@@ -281,7 +283,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         """GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
         the bytes in pieces of at most 256 KiB.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-        NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+        NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+        are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
         """
 
     @_abc_1.abstractmethod

@@ -110,6 +110,13 @@ class DocumentRows(Store):
         )
         return [document_of(row) for row in transaction.execute(query)]
 
+    @reading
+    def documents_after(self, transaction: Connection, last: Document | None, limit: int) -> Sequence[Document]:
+        query = select(*_COLUMNS).order_by(documents.c.tenant, documents.c.document_id).limit(limit)
+        if last is not None:
+            query = query.where(tuple_(documents.c.tenant, documents.c.document_id) > (last.tenant, last.document_id))
+        return [document_of(row) for row in transaction.execute(query)]
+
     @writing
     def set_status(
         self,

@@ -111,6 +111,9 @@ const (
 	ErrorReason_ERROR_REASON_DOCUMENT_WITHOUT_PAGES ErrorReason = 32
 	// NOT_FOUND: the document has no such section, or several. The message names the nearest headings.
 	ErrorReason_ERROR_REASON_SECTION_NOT_FOUND ErrorReason = 33
+	// DATA_LOSS: the bytes that the service keeps of the document are missing, cut short or changed; the message says
+	// which. Its text can still be read and searched. Delete the document and upload the file again.
+	ErrorReason_ERROR_REASON_ORIGINAL_DAMAGED ErrorReason = 34
 )
 
 // Enum value maps for ErrorReason.
@@ -149,6 +152,7 @@ var (
 		31: "ERROR_REASON_PAGE_NOT_FOUND",
 		32: "ERROR_REASON_DOCUMENT_WITHOUT_PAGES",
 		33: "ERROR_REASON_SECTION_NOT_FOUND",
+		34: "ERROR_REASON_ORIGINAL_DAMAGED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -184,6 +188,7 @@ var (
 		"ERROR_REASON_PAGE_NOT_FOUND":         31,
 		"ERROR_REASON_DOCUMENT_WITHOUT_PAGES": 32,
 		"ERROR_REASON_SECTION_NOT_FOUND":      33,
+		"ERROR_REASON_ORIGINAL_DAMAGED":       34,
 	}
 )
 
@@ -302,7 +307,7 @@ var File_proviso_v1_errors_proto protoreflect.FileDescriptor
 const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/errors.proto\x12\n" +
-	"proviso.v1*\x8b\t\n" +
+	"proviso.v1*\xae\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12!\n" +
@@ -337,7 +342,8 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x1bERROR_REASON_TURN_NOT_ENDED\x10\x1e\x12\x1f\n" +
 	"\x1bERROR_REASON_PAGE_NOT_FOUND\x10\x1f\x12'\n" +
 	"#ERROR_REASON_DOCUMENT_WITHOUT_PAGES\x10 \x12\"\n" +
-	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\x12!\n" +
+	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
 	"\fFailureCause\x12\x1d\n" +
 	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +

@@ -77,7 +77,8 @@ type MatterServiceClient interface {
 	// GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
 	// the bytes in pieces of at most 256 KiB.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+	// are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
 	GetDocumentContent(ctx context.Context, in *GetDocumentContentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetDocumentContentResponse], error)
 	// GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
 	// so that a viewer can mark a quote on the page of a PDF.
@@ -293,7 +294,8 @@ type MatterServiceServer interface {
 	// GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
 	// the bytes in pieces of at most 256 KiB.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+	// are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
 	GetDocumentContent(*GetDocumentContentRequest, grpc.ServerStreamingServer[GetDocumentContentResponse]) error
 	// GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
 	// so that a viewer can mark a quote on the page of a PDF.

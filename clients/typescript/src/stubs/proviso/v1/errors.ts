@@ -116,6 +116,11 @@ export const ErrorReason = {
   ERROR_REASON_DOCUMENT_WITHOUT_PAGES: "ERROR_REASON_DOCUMENT_WITHOUT_PAGES",
   /** ERROR_REASON_SECTION_NOT_FOUND - NOT_FOUND: the document has no such section, or several. The message names the nearest headings. */
   ERROR_REASON_SECTION_NOT_FOUND: "ERROR_REASON_SECTION_NOT_FOUND",
+  /**
+   * ERROR_REASON_ORIGINAL_DAMAGED - DATA_LOSS: the bytes that the service keeps of the document are missing, cut short or changed; the message says
+   * which. Its text can still be read and searched. Delete the document and upload the file again.
+   */
+  ERROR_REASON_ORIGINAL_DAMAGED: "ERROR_REASON_ORIGINAL_DAMAGED",
 } as const;
 
 export type ErrorReason = typeof ErrorReason[keyof typeof ErrorReason];
@@ -154,6 +159,7 @@ export namespace ErrorReason {
   export type ERROR_REASON_PAGE_NOT_FOUND = typeof ErrorReason.ERROR_REASON_PAGE_NOT_FOUND;
   export type ERROR_REASON_DOCUMENT_WITHOUT_PAGES = typeof ErrorReason.ERROR_REASON_DOCUMENT_WITHOUT_PAGES;
   export type ERROR_REASON_SECTION_NOT_FOUND = typeof ErrorReason.ERROR_REASON_SECTION_NOT_FOUND;
+  export type ERROR_REASON_ORIGINAL_DAMAGED = typeof ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED;
 }
 
 /**

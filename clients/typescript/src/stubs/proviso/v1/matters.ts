@@ -452,7 +452,8 @@ export interface MatterServiceClient {
    * GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
    * the bytes in pieces of at most 256 KiB.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+   * are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
    */
 
   getDocumentContent(request: GetDocumentContentRequest, metadata?: Metadata): Observable<GetDocumentContentResponse>;
@@ -586,7 +587,8 @@ export interface MatterServiceController {
    * GetDocumentContent sends the bytes of a document as they were uploaded, whatever its status: first a header, then
    * the bytes in pieces of at most 256 KiB.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
-   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile.
+   * NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
+   * are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
    */
 
   getDocumentContent(request: GetDocumentContentRequest, metadata?: Metadata): Observable<GetDocumentContentResponse>;

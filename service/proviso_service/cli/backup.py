@@ -1,0 +1,64 @@
+"""`proviso backup` and `proviso restore`: all that a service keeps, copied to a folder and back again."""
+
+import asyncio
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+from proviso_service.backends.backup import BackupFailed, Manifest, back_up, restore
+from proviso_service.backends.blobs.folder import FolderBlobStore
+from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
+from proviso_service.backends.sql.database import state_file
+from proviso_service.backends.sql.integrity import UnusableState
+from proviso_service.cli.configuration import load_settings
+from proviso_service.cli.output import CommandError, UsageProblem
+from proviso_service.settings import Settings
+
+MAX_NAMED = 5
+
+
+def make_backup(destination: Path, data_dir: Path | None) -> int:
+    """Makes a backup. Returns the exit code, which is 1 when originals were damaged before. Raises CommandError."""
+    settings = load_settings({("data_dir",): data_dir})
+    state = _state_of(settings)
+    if not state.is_file():
+        raise CommandError(f"There is nothing to back up in {settings.data_dir}")
+    try:
+        manifest = asyncio.run(back_up(state, FolderBlobStore(settings.data_dir / "blobs"), destination.absolute()))
+    except BackupFailed as error:
+        raise CommandError(f"The backup failed: {error}") from error
+    sys.stdout.write(f"Backed up {_contents(manifest)} to {destination}\n")
+    if not manifest.damaged:
+        return 0
+    named = ", ".join(manifest.damaged[:MAX_NAMED]) + (", ..." if len(manifest.damaged) > MAX_NAMED else "")
+    sys.stderr.write(
+        f"proviso: The uploaded files of {len(manifest.damaged)} documents were damaged already: {named}\n"
+    )
+    return 1
+
+
+def restore_backup(source: Path, data_dir: Path | None) -> None:
+    """Restores a backup into a data folder that holds nothing yet but models. Raises CommandError."""
+    settings = load_settings({("data_dir",): data_dir})
+    state = _state_of(settings)
+    try:
+        with ExitStack() as held:
+            held.enter_context(FolderLock(settings.data_dir))
+            held.enter_context(StateLock(state))
+            manifest = asyncio.run(restore(source, state, settings.data_dir / "blobs"))
+    except DataFolderError as error:
+        raise UsageProblem(str(error)) from error
+    except BackupFailed as error:
+        raise CommandError(f"Nothing was restored: {error}") from error
+    sys.stdout.write(f"Restored {_contents(manifest)} of {manifest.create_time:%Y-%m-%d %H:%M:%S} UTC\n")
+
+
+def _state_of(settings: Settings) -> Path:
+    try:
+        return state_file(settings.resolved_state_url)
+    except UnusableState as error:
+        raise UsageProblem(str(error)) from error
+
+
+def _contents(manifest: Manifest) -> str:
+    return f"the state and {len(manifest.originals):,} uploaded files ({manifest.size_bytes / 1e6:,.1f} MB)"
