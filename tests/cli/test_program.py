@@ -1,6 +1,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,23 @@ def test_help_names_every_command(proviso: Proviso) -> None:
     shown = proviso("--help")
     assert shown.exit_code == 0
     assert all(f"  {name} " in shown.out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("of", [(), ("agent",)])
+def test_what_a_command_does_is_said_whole_in_the_list(proviso: Proviso, of: tuple[str, ...]) -> None:
+    _, _, listed = proviso(*of, "--help").out.partition("Commands:")
+    assert listed
+    assert "..." not in listed
+
+
+def test_the_version_is_told(proviso: Proviso) -> None:
+    shown = proviso("--version")
+    assert (shown.exit_code, shown.out) == (0, f"proviso {version('proviso-service')}\n")
+
+
+def test_an_empty_message_is_not_sent(proviso: Proviso) -> None:
+    shown = proviso("chat", "--message", " ")
+    assert (shown.exit_code, shown.out, shown.err) == (2, "", "proviso: --message is empty\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

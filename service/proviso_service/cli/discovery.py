@@ -39,7 +39,10 @@ def find_files(paths: Sequence[Path], matter: str, *, per_folder: bool, document
     else:
         found = discover_matters(paths) if per_folder else discover(paths, matter.strip())
     if not found.files:
-        raise CommandError(f"Nothing to ingest: {len(found.skipped)} files found, none of them to be read")
+        types = " ".join(sorted(SUPPORTED))
+        raise CommandError(
+            f"Nothing to ingest: of {len(found.skipped)} files, none is of a type that can be read ({types})"
+        )
     return found
 
 

@@ -52,7 +52,7 @@ class RateColumn(ProgressColumn):
 
 @contextmanager
 def showing_progress(found: DiscoveredFiles, *, as_json: bool) -> Iterator[Progress]:
-    """Yields the function that an ingest calls. Progress is shown on stderr, results on stdout."""
+    """Yields the function that an ingest calls. Progress is shown on stderr, on terminals only."""
     if as_json:
         yield _print_outcomes
         return
@@ -65,7 +65,8 @@ def showing_progress(found: DiscoveredFiles, *, as_json: bool) -> Iterator[Progr
         RateColumn(),
         TimeRemainingColumn(),
     )
-    with ProgressBar(*columns, console=console(stderr=True)) as bar:
+    screen = console(stderr=True)
+    with ProgressBar(*columns, console=screen, disable=not screen.is_terminal) as bar:
         task = bar.add_task("ingest", total=sum(sizes.values()), files=0, all_files=len(sizes))
         files = unread_bytes = 0
 

