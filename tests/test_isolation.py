@@ -17,8 +17,10 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr, TypeAdapter
 
+from proviso_service.access import Authorisation
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.execution import Agent
+from proviso_service.agent.matter_context import VisibleMatters
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.rebuilding import RequestRebuilder
@@ -50,6 +52,7 @@ from proviso_service.turns import ExitReason, FinalState, TurnConfig, TurnReques
 from tests.support.agent_world import MATTER_ID, NOW, PASSAGE, Found, LookupArgs, SomeDocumentation, SomeTools, items_of
 from tests.support.catalogs import an_item, holding
 from tests.support.image_files import png
+from tests.support.members import EVERYBODY
 from tests.support.memory_caches import memory_caches
 from tests.support.migrated import state_in
 from tests.support.word_embedder import WordEmbedder
@@ -220,7 +223,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         ChatModels(NamedChatModel("repeating", model)),
         request_contexts,
         sessions,
-        EachTenantsMatter(),
+        VisibleMatters(EachTenantsMatter(), Authorisation(EVERYBODY)),
         ImageLoader(EachTenantsImages()),
         TurnConfig(),
         catalog,

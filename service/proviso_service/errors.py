@@ -14,6 +14,8 @@ ProvisoError
 │   │   └── ContextItemDisabled  in the catalog, but not in use
 │   ├── TurnUnknown
 │   └── TurnExpired         the turn's events are gone, and it has no final state yet
+├── Unauthenticated         no credentials, or bad ones
+├── NotAllowed              the caller lacks a role
 ├── AlreadyExists
 │   ├── SessionExists
 │   └── RequestIdReused     same request id, another payload
@@ -23,6 +25,7 @@ ProvisoError
 │   ├── DocumentFailed      it cannot be read
 │   ├── DocumentWithoutPages    its format has none
 │   ├── NoReadyDocuments
+│   ├── LastOwner           a matter has to have an owner
 │   ├── IndexRebuilding     the vector index is being rebuilt already
 │   ├── NoRequestContext    the turn has not ended, or called no model
 │   ├── TurnNotEnded        there is no answer to rate yet
@@ -206,6 +209,16 @@ class TurnExpired(NotFound):
         self.message = f"Turn {name!r} has lost its process and has no final state yet; try again in some seconds"
 
 
+class Unauthenticated(ProvisoError):
+    cause = FailureCause.NOT_ALLOWED
+
+
+class NotAllowed(ProvisoError):
+    """Only for things that the caller may see; what he may not see does not exist for him."""
+
+    cause = FailureCause.NOT_ALLOWED
+
+
 class AlreadyExists(ProvisoError): ...
 
 
@@ -288,6 +301,13 @@ class NoReadyDocuments(FailedPrecondition):
 class IndexRebuilding(FailedPrecondition):
     def __init__(self) -> None:
         super().__init__("The vector index is being rebuilt already", "index")
+
+
+class LastOwner(FailedPrecondition):
+    def __init__(self, user: str, matter_id: str) -> None:
+        super().__init__(
+            f"{user!r} is the matter's only owner: make somebody else an owner first", f"matters/{matter_id}"
+        )
 
 
 class CatalogInvalid(FailedPrecondition):

@@ -53,8 +53,40 @@ class ServerSettings(Section):
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(50051, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     insecure: bool = Field(False, description="Allow an address other than loopback without TLS and authentication.")
+    tls_cert: Path | None = Field(None, description="PEM file of the server's certificate, with its chain.")
+    tls_key: Path | None = Field(None, description="PEM file of the certificate's private key.")
+    tls_client_ca: Path | None = Field(
+        None, description="PEM file of the authorities whose client certificates are accepted; every client needs one."
+    )
+    reflection: bool = Field(True, description="Show the contract by reflection, to everybody.")
     drain_s: Seconds = Field(20.0, description="Seconds that running turns get to end after SIGTERM.")
     max_turns_running: int = Field(512, ge=1, description="Turns that run at once; more are RESOURCE_EXHAUSTED.")
+
+
+class AuthSettings(Section):
+    """Which credentials are accepted. With none of them every caller may do everything, which only a loopback address
+    allows."""
+
+    api_keys: bool = Field(False, description="Accept API keys; `proviso keys create` makes them.")
+    key_secret: SecretStr | None = Field(
+        None, description="Secret that API keys are hashed with, for all replicas; one in the data folder when empty."
+    )
+    jwks: str = Field("", description="Accept JSON Web Tokens: file or https address of the issuer's key set.")
+    issuer: str = Field("", description="Issuer that tokens have to name (`iss`).")
+    audience: str = Field("", description="Audience that tokens have to name (`aud`).")
+    tenant_claim: str = Field("tenant", description="Claim of a token that names the tenant.")
+    user_claim: str = Field("sub", description="Claim of a token that names the user.")
+    roles_claim: str = Field(
+        "roles", description="Claim of a token that lists its roles; a dot leads into an object: `realm_access.roles`."
+    )
+    peers_file: Path | None = Field(
+        None, description="Accept client certificates: TOML file of the names in them, and whom each stands for."
+    )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no credentials are asked for."""
+        return not (self.api_keys or self.jwks or self.peers_file)
 
 
 class TurnSettings(Section):
@@ -251,6 +283,7 @@ class Settings(BaseSettings):
         "https://api.isaacus.com/v1", validation_alias="ISAACUS_BASE_URL", description="Address of Isaacus's API."
     )
     server: ServerSettings = ServerSettings()
+    auth: AuthSettings = AuthSettings()
     turns: TurnSettings = TurnSettings()
     chat_model: ChatModelSettings = ChatModelSettings()
     models: ModelSettings = ModelSettings()

@@ -27,6 +27,7 @@ _OF_KUBERNETES = re.compile(r"PROVISO_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|P
 _GROUPS = {
     "": "Folders, chat model and keys",
     "server": "Server",
+    "auth": "Credentials",
     "turns": "Turns",
     "chat_model": "Calls of a hosted chat model",
     "models": "Models of search and analysis",

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Self
 import grpc
 import structlog
 
+from proviso_service.access import Authorisation
 from proviso_service.agent.caching import CachedReply, Caches, SharedCache
-from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
+from proviso_service.agent.chat_models import ChatModels
 from proviso_service.agent.execution import Agent
+from proviso_service.agent.matter_context import VisibleMatters
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.rebuilding import RequestRebuilder
@@ -23,8 +25,10 @@ from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
+from proviso_service.api.access import AccessServicer
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer, no_link
+from proviso_service.api.interceptors.authentication import AccessControl
 from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
 from proviso_service.api.request_models import RequestLimits
@@ -34,8 +38,9 @@ from proviso_service.api.standard_services import Readiness
 from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
-from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
+from proviso_service.backends.llm.factory import ChatModelUnavailable
 from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
+from proviso_service.backends.sql.access import SqlMemberStore
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
@@ -49,7 +54,7 @@ from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
-from proviso_service.embedded import EmbeddedChatModel, MiniLmEncoder, ModelNotPrepared
+from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
@@ -71,14 +76,20 @@ from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.tools.search import IsaacusSearch
 from proviso_service.turns import TracedProgram, Turns
-from proviso_service.wiring_models import BackEndUnavailable, ModelLoader, Models, back_ends
+from proviso_service.wiring_access import CannotAuthenticate, open_access
+from proviso_service.wiring_models import (
+    BackEndUnavailable,
+    ModelLoader,
+    Models,
+    back_ends,
+    embedded_chat,
+    hosted_models,
+)
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 _log = structlog.get_logger(__name__)
-
-LOCAL_MODEL = "local"
 
 _OWNER = "embedded"
 """The owner of this process's turns in the store. The lock on the data folder makes this process the only owner, so
@@ -96,6 +107,7 @@ class StartupError(Exception):
 
 _MENDABLE = (
     BackEndUnavailable,
+    CannotAuthenticate,
     CannotListen,
     CatalogInvalid,
     ChatModelUnavailable,
@@ -173,24 +185,26 @@ class App:
         try:
             config = config or ServiceConfig.of(settings)
             async with AsyncExitStack() as stack:
-                hosted = chat_models or _hosted_models(settings, config.chat_model)
+                hosted = chat_models or hosted_models(settings, config.chat_model)
                 chosen = back_ends(settings)
                 state = state_file(settings.resolved_state_url)
                 traces = _traces(settings.telemetry, stack)
                 readiness = await Readiness.starting()
-                server = create_server(settings.server, readiness, traces)
-                port = listen(server, settings.server)
+                access = AccessControl()
+                server = create_server(settings.server, readiness, access, traces)
+                port = listen(server, settings.server, is_open=settings.auth.is_open)
                 stack.enter_context(FolderLock(settings.data_dir))
                 stack.enter_context(StateLock(state))
                 remove_forgotten_snapshot(state)
                 loader = ModelLoader(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
                 models = await loader.models(classifier, extractor)
-                chat = hosted or _embedded_chat(await loader.minilm())
+                chat = hosted or embedded_chat(await loader.minilm())
                 stack.push_async_callback(chat.close)
                 resources = await _open(settings, config, stack, models, images)
                 caches = _caches(settings, models, stack)
                 wired = await _wire(settings, config, stack, resources, chat, traces, caches)
-                add_services(server, wired.servicers, readiness)
+                await open_access(access, settings, resources.database, stack)
+                add_services(server, wired.servicers, readiness, reflection=settings.server.reflection)
                 await _run(server, wired, stack)
                 await chat.warm_up()
                 await readiness.set_ready()
@@ -295,6 +309,7 @@ async def _wire(
 ) -> Wired:
     """Builds every part of the service; none of them has begun to work."""
     sessions = SqlSessionStore(resources.database)
+    members = SqlMemberStore(resources.database)
     matters = Matters(
         resources.store,
         resources.vectors,
@@ -332,9 +347,10 @@ async def _wire(
     request_contexts = RequestContextBuilder(
         catalog.toolbox, documentation, search, similarity, config.selection, config.assets
     )
+    visible = VisibleMatters(matters, Authorisation(members))
     agent = Agent(
         AgentDependencies(
-            chat, request_contexts, sessions, matters, images, config.turns, catalog.holder, caches, spans
+            chat, request_contexts, sessions, visible, images, config.turns, catalog.holder, caches, spans
         )
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
@@ -352,7 +368,8 @@ async def _wire(
         chat=ChatServicer(turns, catalog.holder, limits, link_turn=traced.link if traced else no_link),
         sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits),
         catalog=CatalogServicer(catalog.holder, catalog.tool_servers),
-        matters=MatterServicer(matters),
+        access=AccessServicer(),
+        matters=MatterServicer(matters, members),
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
@@ -367,20 +384,6 @@ def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScor
     models = resources.models
     scorer = Scorer(models.classifier, scores, cache, models.classifier_vectors, settings.max_kept_statements)
     return DocumentScoring(scorer, settings)
-
-
-def _hosted_models(settings: Settings, config: ChatModelConfig) -> ChatModels | None:
-    """The hosted chat model that the settings name; None if they name the embedded one."""
-    if settings.llm == LOCAL_MODEL:
-        return None
-    hosted = build_chat_model(settings)
-    gate = ModelGate(config)
-    return ChatModels(NamedChatModel(settings.llm, hosted.model, gate=gate, close=hosted.close))
-
-
-def _embedded_chat(embedder: Embedder) -> ChatModels:
-    model = EmbeddedChatModel(embedder=embedder)
-    return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
 
 
 async def _run(server: grpc.aio.Server, wired: Wired, stack: AsyncExitStack) -> None:

@@ -1,16 +1,20 @@
-"""The part of the wiring that chooses the models which embed, classify, extract and rerank, and loads them."""
+"""The part of the wiring that chooses the models and loads them: those that embed, classify, extract and rerank, and
+the chat model."""
 
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
+from proviso_service.backends.llm.factory import build_chat_model
 from proviso_service.embedded import (
     DIMENSIONS,
     MODEL_ID,
+    EmbeddedChatModel,
     EmbeddedClassifier,
     EmbeddedExtractor,
     MiniLmEmbedder,
@@ -19,6 +23,8 @@ from proviso_service.embedded import (
 from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
+
+LOCAL_MODEL = "local"
 
 
 class BackEnd(StrEnum):
@@ -178,3 +184,17 @@ def _vectors_of(classifier: BackEnd) -> str:
 
 def _key(settings: Settings) -> str:
     return settings.isaacus_api_key.get_secret_value().strip() if settings.isaacus_api_key else ""
+
+
+def hosted_models(settings: Settings, config: ChatModelConfig) -> ChatModels | None:
+    """The hosted chat model that the settings name; None if they name the embedded one."""
+    if settings.llm == LOCAL_MODEL:
+        return None
+    hosted = build_chat_model(settings)
+    gate = ModelGate(config)
+    return ChatModels(NamedChatModel(settings.llm, hosted.model, gate=gate, close=hosted.close))
+
+
+def embedded_chat(embedder: Embedder) -> ChatModels:
+    model = EmbeddedChatModel(embedder=embedder)
+    return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))

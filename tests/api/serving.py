@@ -13,12 +13,15 @@ from grpc_status import rpc_status
 from opentelemetry.trace import TracerProvider
 
 from proviso_client.v1.tools_pb2 import IqlFaults
+from proviso_service.access import Authorisation
 from proviso_service.agent.rebuilding import RequestRebuilder
+from proviso_service.api.access import AccessServicer
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
+from proviso_service.api.interceptors.authentication import AccessControl, Open
 from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
-from proviso_service.api.request_models import Identify, RequestLimits, local_caller
+from proviso_service.api.request_models import Identify, RequestLimits, acting_caller
 from proviso_service.api.server import Servicers, add_services, create_server, listen
 from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness
@@ -31,6 +34,7 @@ from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.settings import ServerSettings
 from proviso_service.turns import TurnConfig, TurnProgram, Turns
 from tests.support.catalogs import holding
+from tests.support.members import EVERYBODY
 from tests.support.migrated import state_in
 from tests.turns.scripted import emits
 
@@ -45,12 +49,13 @@ class Domain:
     turns: Any = None
     sessions: Any = None
     matters: Any = None
+    members: Any = EVERYBODY
     retriever: Any = None
     documentation: Any = None
     catalog: Any = None
     rebuilder: Any = None
     limits: RequestLimits = LIMITS
-    identify: Identify = local_caller
+    identify: Identify = acting_caller
     tool_servers: Callable[[], Sequence[ServerStatus]] = tuple
 
     @property
@@ -60,7 +65,8 @@ class Domain:
             chat=ChatServicer(self.turns, self.catalog, self.limits, self.identify),
             sessions=SessionServicer(self.sessions, self.catalog, absent, self.rebuilder, self.limits, self.identify),
             catalog=CatalogServicer(self.catalog, self.tool_servers),
-            matters=MatterServicer(self.matters, self.identify, UPLOAD_IDLE_S),
+            access=AccessServicer(self.identify),
+            matters=MatterServicer(self.matters, self.members, self.identify, UPLOAD_IDLE_S),
             tools=ToolServicer(
                 self.matters,
                 self.retriever,
@@ -137,7 +143,9 @@ async def served(
     """The domain behind a server on a free port, with a channel to it; `extra` services are served
     beside it, and `limits` are given to `create_server`."""
     readiness = await Readiness.starting()
-    server = create_server(settings, readiness, tracer_provider, **limits)
+    access = AccessControl()
+    access.open(Open(), Authorisation(domain.members))
+    server = create_server(settings, readiness, access, tracer_provider, **limits)
     add_services(server, domain.servicers, readiness)
     server.add_generic_rpc_handlers(extra)
     port = listen(server, settings)

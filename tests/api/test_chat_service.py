@@ -12,8 +12,7 @@ import pytest
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1 import context_pb2, sessions_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
-from proviso_service.api.request_models import LOCAL_USER
-from proviso_service.identity import LOCAL_TENANT, Caller
+from proviso_service.identity import LOCAL_TENANT, LOCAL_USER, Caller
 from proviso_service.turns import ExitReason, RunningTurn, Token, TurnConfig, TurnOutcome
 from tests.api.serving import Refusal, conversations, refusal, refused_with, served
 from tests.turns.scripted import ANSWER, TOOL_END, TOOL_START, TURN_START, Gated, NeverWaits, ScriptedExecution, emits

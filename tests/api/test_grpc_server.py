@@ -16,6 +16,7 @@ from grpc_reflection.v1alpha import reflection_pb2 as reflection
 from proviso_client.v1 import chat_pb2, matters_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
+from proviso_service.api.interceptors.authentication import AccessControl
 from proviso_service.api.server import CannotListen, create_server, listen
 from proviso_service.api.standard_services import SERVICE_NAMES, Readiness
 from proviso_service.settings import ServerSettings
@@ -24,6 +25,7 @@ from tests.api.serving import NO_DOMAIN, conversations, refusal, served
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 ALL_NAMES = {
+    "proviso.v1.AccessService",
     "proviso.v1.ChatService",
     "proviso.v1.SessionService",
     "proviso.v1.CatalogService",
@@ -52,7 +54,7 @@ async def reflected(channel: grpc.aio.Channel, package: str, **asked: Any) -> re
     raise AssertionError("no answer")
 
 
-def test_the_contract_has_six_services() -> None:
+def test_the_contract_has_seven_services() -> None:
     assert set(SERVICE_NAMES) == ALL_NAMES
 
 
@@ -186,7 +188,7 @@ async def test_a_request_over_the_size_limit_is_refused() -> None:
 async def test_a_port_in_use_is_an_error() -> None:
     async with served(NO_DOMAIN) as server:
         taken = ServerSettings(port=server.port)
-        second = create_server(taken, await Readiness.starting())
+        second = create_server(taken, await Readiness.starting(), AccessControl())
         with pytest.raises(CannotListen, match=f"127.0.0.1:{server.port}"):
             listen(second, taken)
         await second.stop(None)
@@ -195,7 +197,7 @@ async def test_a_port_in_use_is_an_error() -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])  # noqa: S104 - refused
 async def test_an_address_that_others_reach_needs_leave(host: str) -> None:
     settings = ServerSettings(host=host, port=0)
-    server = create_server(settings, await Readiness.starting())
+    server = create_server(settings, await Readiness.starting(), AccessControl())
     with pytest.raises(CannotListen, match="--insecure"):
         listen(server, settings)
     await server.stop(None)
@@ -203,6 +205,6 @@ async def test_an_address_that_others_reach_needs_leave(host: str) -> None:
 
 async def test_leave_is_given_by_a_setting() -> None:
     settings = ServerSettings(host="0.0.0.0", port=0, insecure=True)  # noqa: S104
-    server = create_server(settings, await Readiness.starting())
+    server = create_server(settings, await Readiness.starting(), AccessControl())
     assert listen(server, settings) > 0
     await server.stop(None)

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from proviso_service.access import Authorisation
 from proviso_service.agent.caching import Caches
 from proviso_service.agent.chat_models import ChatModels, ModelGate, NamedChatModel
 from proviso_service.agent.execution import Agent
+from proviso_service.agent.matter_context import VisibleMatters
 from proviso_service.agent.message_images import ImageLoader
 from proviso_service.agent.preparation import AgentDependencies
 from proviso_service.agent.request_context import RequestContextBuilder
@@ -51,6 +53,7 @@ from proviso_service.turns import (
     TurnSessions,
 )
 from tests.support.catalogs import holding
+from tests.support.members import EVERYBODY
 from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.word_embedder import WordEmbedder
 
@@ -290,7 +293,7 @@ def agent_world(
         ChatModels(NamedChatModel("scripted", model, takes_image_urls=not sees_images, gate=gate)),
         request_contexts,
         sessions or MemorySessions(),
-        matters or OneMatter(),
+        VisibleMatters(matters or OneMatter(), Authorisation(EVERYBODY)),
         ImageLoader(images or KnownImages()),
         turns,
         holding(*items_of(offered, marked), *items),

@@ -182,7 +182,7 @@ class AgentExecution:
         context, tools = self._memory.matter_context, self._memory.items.tools
         if context is None or not context.document_id:
             return tools
-        return with_document_on_view(tools, self._dependencies.matters)
+        return with_document_on_view(tools, self._dependencies.matters.reader)
 
     def _sources(self, passages: Iterable[SourcePassage] = ()) -> Sources:
         """The sources that the answer may quote: those that came with the message, and the passages that tools have

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from proviso_service.access import Action, Authorisation
 from proviso_service.agent.sentences import (
     ASK_FOR_MATTER,
     DOCUMENT_FAILED,
@@ -23,6 +24,7 @@ from proviso_service.agent.sentences import (
 from proviso_service.context.marker import MarkerFault, parse_marker, render_marker
 from proviso_service.context.model import MatterContext
 from proviso_service.errors import DocumentNotFound, MatterNotFound
+from proviso_service.identity import Caller
 from proviso_service.matters import Document, DocumentStatus, Matter, MatterReader, is_uuid
 from proviso_service.turns import ContextProblem, HistoryMessage, MessageRole, Texts, filled
 
@@ -81,6 +83,19 @@ class KnownContext:
         return not was_used or any(answer.startswith(_TOLD) for answer in self.answers)
 
 
+@dataclass(frozen=True, slots=True)
+class VisibleMatters:
+    """The matters that a caller may read, by `reader`; any other does not exist."""
+
+    reader: MatterReader
+    authorisation: Authorisation
+
+    async def get(self, caller: Caller, matter_id: str) -> Matter:
+        """Raises MatterNotFound."""
+        await self.authorisation.authorise(caller, Action.READ_MATTER, matter_id)
+        return await self.reader.get(caller.tenant, matter_id)
+
+
 def last_known_in(history: Sequence[HistoryMessage]) -> KnownContext:
     """The matter context of the last marker in a history that the caller sent. A marker that cannot be read leaves
     none, as it does in a session."""
@@ -103,16 +118,16 @@ def unclear(fault: MarkerFault) -> ResolvedContext:
     return ResolvedContext(None, ContextProblem.CONTEXT_UNCLEAR, sentence, is_new=True)
 
 
-async def resolve_given(tenant: str, given: MatterContext, matters: MatterReader) -> ResolvedContext:
+async def resolve_given(caller: Caller, given: MatterContext, matters: VisibleMatters) -> ResolvedContext:
     """Checks the matter context that a message gives."""
-    return replace(await _check(tenant, given, matters), is_new=True)
+    return replace(await _check(caller, given, matters), is_new=True)
 
 
-async def resolve_known(tenant: str, known: KnownContext, matters: MatterReader) -> ResolvedContext:
+async def resolve_known(caller: Caller, known: KnownContext, matters: VisibleMatters) -> ResolvedContext:
     """Checks the matter context that the conversation last knew; the matter or document may have been deleted since."""
     if known.context is None:
         return ResolvedContext(None)
-    resolved = await _check(tenant, known.context, matters)
+    resolved = await _check(caller, known.context, matters)
     if resolved.problem in (ContextProblem.MATTER_NOT_FOUND, ContextProblem.DOCUMENT_NOT_FOUND) and known.had_problem:
         return replace(resolved, problem=None, sentence={})
     return replace(resolved, is_new=resolved.problem is not None)
@@ -126,19 +141,19 @@ def acknowledge(context: MatterContext | None) -> Texts:
     return filled(noted, document=context.document_name, matter=context.matter_name)
 
 
-async def _check(tenant: str, context: MatterContext, matters: MatterReader) -> ResolvedContext:
+async def _check(caller: Caller, context: MatterContext, matters: VisibleMatters) -> ResolvedContext:
     if not is_uuid(context.matter_id):
         return _matter_not_found(context)
     try:
-        matter = await matters.get(tenant, context.matter_id)
+        matter = await matters.get(caller, context.matter_id)
     except MatterNotFound:
         return _matter_not_found(context)
     here = ResolvedContext(MatterContext(matter.matter_id, matter.name), index_version=matter.index_version)
     if not context.document_id:
         return here
-    document = await _find_document(tenant, matter, context.document_id, matters)
+    document = await _find_document(matter, context.document_id, matters.reader)
     if document is None:
-        documents = await matters.all_documents(tenant, matter.matter_id)
+        documents = await matters.reader.all_documents(matter.tenant, matter.matter_id)
         sentence = _documents_to_choose_from(matter, documents)
         return replace(here, problem=ContextProblem.DOCUMENT_NOT_FOUND, sentence=sentence)
     viewed = MatterContext(matter.matter_id, matter.name, document.document_id, document.filename)
@@ -156,11 +171,11 @@ def _problem_of(document: Document) -> tuple[ContextProblem | None, Texts]:
     return None, {}
 
 
-async def _find_document(tenant: str, matter: Matter, document_id: str, matters: MatterReader) -> Document | None:
+async def _find_document(matter: Matter, document_id: str, matters: MatterReader) -> Document | None:
     if not is_uuid(document_id):
         return None
     try:
-        return await matters.get_document(tenant, matter.matter_id, document_id)
+        return await matters.get_document(matter.tenant, matter.matter_id, document_id)
     except DocumentNotFound:
         return None
 

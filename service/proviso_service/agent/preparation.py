@@ -13,6 +13,7 @@ from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.matter_context import (
     KnownContext,
     ResolvedContext,
+    VisibleMatters,
     acknowledge,
     last_known_in,
     resolve_given,
@@ -30,7 +31,6 @@ from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import AssetUse, ContextChange, RequestContext, SessionItem, is_blank
 from proviso_service.errors import SessionNotFound
 from proviso_service.identity import Caller
-from proviso_service.matters import MatterReader
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.turns import (
     ContextProblem,
@@ -58,7 +58,7 @@ class AgentDependencies:
     models: ChatModels
     request_contexts: RequestContextBuilder
     sessions: TurnSessions
-    matters: MatterReader
+    matters: VisibleMatters
     images: ImageLoader
     turns: TurnConfig
     catalog: CatalogHolder
@@ -110,7 +110,7 @@ class Preparation:
         memory = self._memory
         session_items, last_known = await self._session(brought)
         matters = self._dependencies.matters
-        resolved = brought or self._note(await resolve_known(self._caller.tenant, last_known, matters))
+        resolved = brought or self._note(await resolve_known(self._caller, last_known, matters))
         memory.history = await self._history()
         if resolved.problem is not None:
             return self._answered(resolved.sentence, resolved.problem)
@@ -128,7 +128,7 @@ class Preparation:
             return self._note(unclear(self._fault))
         if self._given is None:
             return None
-        return self._note(await resolve_given(self._caller.tenant, self._given, self._dependencies.matters))
+        return self._note(await resolve_given(self._caller, self._given, self._dependencies.matters))
 
     def _note(self, resolved: ResolvedContext) -> ResolvedContext:
         """Notes which matter and document the turn is about."""

@@ -31,10 +31,10 @@ from proviso_service.api.request_models import (
     TurnId,
     UserId,
     WithAssets,
+    acting_caller,
     at_most,
     known,
     limits_of,
-    local_caller,
     parse,
 )
 from proviso_service.context.catalog.catalog import CatalogHolder
@@ -226,7 +226,7 @@ class ChatServicer(ChatServiceServicer):
         turns: Turns,
         catalog: CatalogHolder,
         limits: RequestLimits,
-        identify: Identify = local_caller,
+        identify: Identify = acting_caller,
         link_turn: Callable[[str], None] = no_link,
     ) -> None:
         self._turns = turns

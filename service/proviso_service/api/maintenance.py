@@ -9,7 +9,7 @@ from proviso_client.v1 import maintenance_pb2 as pb
 from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
 from proviso_service.api.convert.sessions import rated_answer
 from proviso_service.api.convert.values import RATINGS, fitting_page, or_none
-from proviso_service.api.request_models import Context, PagedRequest, known, parse
+from proviso_service.api.request_models import Context, PagedRequest, acting_caller, known, parse
 from proviso_service.matters import MaintainedIndex
 from proviso_service.paging import PageRequest
 from proviso_service.turns import Rating, SessionStore
@@ -33,11 +33,12 @@ class MaintenanceServicer(MaintenanceServiceServicer):
             async for state in states:
                 yield pb.RebuildIndexResponse(vectors_done=state.done, vectors_total=state.total)
 
-    async def ListRatings(self, request: pb.ListRatingsRequest, _context: Context) -> pb.ListRatingsResponse:
+    async def ListRatings(self, request: pb.ListRatingsRequest, context: Context) -> pb.ListRatingsResponse:
         asked = parse(ListRatingsRequestModel, request)
+        tenant = acting_caller(context, "").tenant
 
         async def answer(page: PageRequest) -> pb.ListRatingsResponse:
-            found = await self._sessions.ratings(page, asked.rating)
+            found = await self._sessions.ratings(tenant, page, asked.rating)
             return pb.ListRatingsResponse(
                 ratings=[rated_answer(item) for item in found.items],
                 next_page_token=found.next_token,

@@ -10,7 +10,16 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer
-from proviso_service.api.convert.matters import content_header, document, document_page, matter, progress
+from proviso_service.access import Authorisation, MatterRole
+from proviso_service.api.convert.matters import (
+    MATTER_ROLES,
+    content_header,
+    document,
+    document_page,
+    matter,
+    member,
+    progress,
+)
 from proviso_service.api.convert.values import fitting_page
 from proviso_service.api.errors import DeadlinePassed
 from proviso_service.api.request_models import (
@@ -24,11 +33,13 @@ from proviso_service.api.request_models import (
     PagedRequest,
     RequestModel,
     UpdatingRequest,
-    local_caller,
+    acting_caller,
+    known,
     parse,
 )
 from proviso_service.errors import InvalidRequest
-from proviso_service.matters import Matters, UploadHeader
+from proviso_service.identity import Role
+from proviso_service.matters import Matter, Matters, MemberStore, UploadHeader, Visibility
 from proviso_service.paging import PageRequest
 from proviso_service.reading import Span
 from proviso_service.value_faults import refusal
@@ -96,6 +107,9 @@ def _sha256(value: str) -> str:
     return value.lower()
 
 
+MemberId = Annotated[str, Field(min_length=1, max_length=128)]
+
+
 class CreateMatterRequestModel(CreatingRequest):
     proto = pb.CreateMatterRequest
 
@@ -135,6 +149,36 @@ class ListMattersRequestModel(PagedRequest):
 
 class DeleteMatterRequestModel(RequestModel):
     proto = pb.DeleteMatterRequest
+
+    matter_id: MatterId
+
+
+class MatterMemberModel(RequestModel):
+    """A member as a request names him; the field that only the service sets is left out."""
+
+    model_config = ConfigDict(extra="ignore")
+    proto = pb.MatterMember
+
+    user_id: MemberId
+    role: Annotated[MatterRole, known({number: role for role, number in MATTER_ROLES.items()})]
+
+
+class GrantMatterAccessRequestModel(RequestModel):
+    proto = pb.GrantMatterAccessRequest
+
+    matter_id: MatterId
+    member: MatterMemberModel
+
+
+class RevokeMatterAccessRequestModel(RequestModel):
+    proto = pb.RevokeMatterAccessRequest
+
+    matter_id: MatterId
+    member_user_id: MemberId
+
+
+class ListMatterMembersRequestModel(PagedRequest):
+    proto = pb.ListMatterMembersRequest
 
     matter_id: MatterId
 
@@ -200,31 +244,38 @@ class MatterServicer(MatterServiceServicer):
     """A caller who sends nothing for `upload_idle_s` seconds in the middle of an upload is cut off."""
 
     def __init__(
-        self, matters: Matters, identify: Identify = local_caller, upload_idle_s: float = UPLOAD_IDLE_S
+        self,
+        matters: Matters,
+        members: MemberStore,
+        identify: Identify = acting_caller,
+        upload_idle_s: float = UPLOAD_IDLE_S,
     ) -> None:
         self._matters = matters
+        self._members = members
+        self._authorisation = Authorisation(members)
         self._identify = identify
         self._upload_idle_s = upload_idle_s
 
     async def CreateMatter(self, request: pb.CreateMatterRequest, context: Context) -> pb.CreateMatterResponse:
         asked = parse(CreateMatterRequestModel, request)
         caller = self._identify(context, asked.user_id)
-        made = await self._matters.create(caller.tenant, asked.name, asked.retry_key(caller))
-        return pb.CreateMatterResponse(matter=matter(made))
+        made = await self._matters.create(caller.tenant, asked.name, asked.retry_key(caller), caller.user)
+        return pb.CreateMatterResponse(matter=await self._shown(context, made))
 
     async def GetMatter(self, request: pb.GetMatterRequest, context: Context) -> pb.GetMatterResponse:
         asked = parse(GetMatterRequestModel, request)
         found = await self._matters.get(self._tenant(context), asked.matter_id)
-        return pb.GetMatterResponse(matter=matter(found))
+        return pb.GetMatterResponse(matter=await self._shown(context, found))
 
     async def ListMatters(self, request: pb.ListMattersRequest, context: Context) -> pb.ListMattersResponse:
         asked = parse(ListMattersRequestModel, request)
-        tenant = self._tenant(context)
+        caller = self._identify(context, "")
+        seen_by = Visibility(None if Role.ADMIN in caller.roles else caller.user, caller.matters)
 
         async def answer(page: PageRequest) -> pb.ListMattersResponse:
-            found = await self._matters.list(tenant, page, asked.name)
+            found = await self._matters.list(caller.tenant, page, asked.name, seen_by)
             return pb.ListMattersResponse(
-                matters=[matter(item) for item in found.items],
+                matters=[matter(item, item.role or MatterRole.OWNER) for item in found.items],
                 next_page_token=found.next_token,
                 total_size=found.total_size,
             )
@@ -234,12 +285,38 @@ class MatterServicer(MatterServiceServicer):
     async def UpdateMatter(self, request: pb.UpdateMatterRequest, context: Context) -> pb.UpdateMatterResponse:
         asked = parse(UpdateMatterRequestModel, request)
         changed = await self._matters.update(self._tenant(context), asked.matter.matter_id, **asked.changes)
-        return pb.UpdateMatterResponse(matter=matter(changed))
+        return pb.UpdateMatterResponse(matter=await self._shown(context, changed))
 
     async def DeleteMatter(self, request: pb.DeleteMatterRequest, context: Context) -> pb.DeleteMatterResponse:
         asked = parse(DeleteMatterRequestModel, request)
         await self._matters.delete(self._tenant(context), asked.matter_id)
         return pb.DeleteMatterResponse()
+
+    async def GrantMatterAccess(
+        self, request: pb.GrantMatterAccessRequest, context: Context
+    ) -> pb.GrantMatterAccessResponse:
+        asked = parse(GrantMatterAccessRequestModel, request)
+        wanted = asked.member
+        granted = await self._members.grant(self._tenant(context), asked.matter_id, wanted.user_id, wanted.role)
+        return pb.GrantMatterAccessResponse(member=member(granted))
+
+    async def RevokeMatterAccess(
+        self, request: pb.RevokeMatterAccessRequest, context: Context
+    ) -> pb.RevokeMatterAccessResponse:
+        asked = parse(RevokeMatterAccessRequestModel, request)
+        await self._members.revoke(self._tenant(context), asked.matter_id, asked.member_user_id)
+        return pb.RevokeMatterAccessResponse()
+
+    async def ListMatterMembers(
+        self, request: pb.ListMatterMembersRequest, context: Context
+    ) -> pb.ListMatterMembersResponse:
+        asked = parse(ListMatterMembersRequestModel, request)
+        found = await self._members.members(self._tenant(context), asked.matter_id, asked.page)
+        return pb.ListMatterMembersResponse(
+            members=[member(item) for item in found.items],
+            next_page_token=found.next_token,
+            total_size=found.total_size,
+        )
 
     async def UploadDocument(
         self, requests: AsyncIterator[pb.UploadDocumentRequest], context: Context
@@ -296,6 +373,10 @@ class MatterServicer(MatterServiceServicer):
         async with aclosing(watch) as states:
             async for state in states:
                 yield progress(state)
+
+    async def _shown(self, context: Context, value: Matter) -> pb.Matter:
+        caller = self._identify(context, "")
+        return matter(value, await self._authorisation.role_in(caller, value.matter_id) or MatterRole.READER)
 
     def _tenant(self, context: Context) -> str:
         """Matters belong to a tenant, so these requests name no user."""

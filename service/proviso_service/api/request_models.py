@@ -30,14 +30,12 @@ from pydantic_core import PydanticCustomError
 from proviso_client.v1 import context_pb2
 from proviso_service.api.convert.values import ITEM_TYPES
 from proviso_service.context.model import DocumentSummary, ItemRef, ItemType, MatterContext, image_name
-from proviso_service.errors import FieldViolation, InvalidRequest
-from proviso_service.identity import LOCAL_TENANT, NEVER_RETRIED, Caller, RetryKey
+from proviso_service.errors import FieldViolation, InvalidRequest, NotAllowed
+from proviso_service.identity import NEVER_RETRIED, Caller, RetryKey, Role, current_act
 from proviso_service.matters import DOCUMENTATION
 from proviso_service.paging import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageRequest
 from proviso_service.turns import TurnConfig
 from proviso_service.value_faults import SENTENCES, refusal, words_for
-
-LOCAL_USER = "local"
 
 Context = grpc.aio.ServicerContext[Any, Any]
 """What gRPC knows of a call."""
@@ -46,10 +44,15 @@ Identify = Callable[[Context, str], Caller]
 """Finds the caller from the call and the `user_id` of its request, which is empty if the request names none."""
 
 
-def local_caller(context: Context, user_id: str) -> Caller:
-    """The caller of a call without credentials."""
-    del context  # there are no credentials in it
-    return Caller(LOCAL_TENANT, user_id or LOCAL_USER)
+def acting_caller(context: Context, user_id: str) -> Caller:
+    """The caller of the call that is running, who may act for the user whom its request names. Raises NotAllowed."""
+    del context  # the interceptor has read it
+    caller = current_act.get().caller
+    if not user_id or user_id == caller.user:
+        return caller
+    if Role.ACT_FOR_USERS not in caller.roles:
+        raise NotAllowed("user_id needs a credential with the role act_for_users: leave it empty")
+    return caller.for_user(user_id)
 
 
 D = TypeVar("D")

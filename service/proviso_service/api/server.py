@@ -4,18 +4,22 @@ import ipaddress
 from dataclasses import dataclass
 
 import grpc
+import structlog
 from grpc_health.v1 import health_pb2_grpc
 from opentelemetry.trace import TracerProvider
 
+from proviso_client.v1.access_pb2_grpc import add_AccessServiceServicer_to_server
 from proviso_client.v1.catalog_pb2_grpc import add_CatalogServiceServicer_to_server
 from proviso_client.v1.chat_pb2_grpc import add_ChatServiceServicer_to_server
 from proviso_client.v1.maintenance_pb2_grpc import add_MaintenanceServiceServicer_to_server
 from proviso_client.v1.matters_pb2_grpc import add_MatterServiceServicer_to_server
 from proviso_client.v1.sessions_pb2_grpc import add_SessionServiceServicer_to_server
 from proviso_client.v1.tools_pb2_grpc import add_ToolServiceServicer_to_server
+from proviso_service.api.access import AccessServicer
 from proviso_service.api.catalog import CatalogServicer
 from proviso_service.api.chat import ChatServicer
 from proviso_service.api.interceptors import CallInterceptor, Middleware
+from proviso_service.api.interceptors.authentication import AccessControl
 from proviso_service.api.interceptors.chain import errors
 from proviso_service.api.interceptors.limits import Deadlines, Gate, RunningCalls
 from proviso_service.api.interceptors.observation import CallSpans, access_log, request_ids
@@ -23,6 +27,7 @@ from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
 from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness, add_reflection
+from proviso_service.api.tls import UnusableCertificate, server_credentials
 from proviso_service.api.tools import ToolServicer
 from proviso_service.settings import ServerSettings
 
@@ -43,6 +48,11 @@ MAX_CALLS_RUNNING = 2_048
 """Calls that run at once; the service refuses more with RESOURCE_EXHAUSTED."""
 
 
+_INSECURE = "everybody on the network can read and change what passes, or act as anybody"
+
+_log = structlog.get_logger(__name__)
+
+
 class CannotListen(Exception):
     """The address is taken, cannot be used, or may not be used without TLS; the message is for the operator."""
 
@@ -50,18 +60,18 @@ class CannotListen(Exception):
 def create_server(
     settings: ServerSettings,
     readiness: Readiness,
+    access: AccessControl,
     tracer_provider: TracerProvider | None = None,
     *,
     unary_timeout_s: float = UNARY_TIMEOUT_S,
     max_request_bytes: int = MAX_REQUEST_BYTES,
     max_calls_running: int = MAX_CALLS_RUNNING,
 ) -> grpc.aio.Server:
-    """A server without a port (see `listen`) and without services (see `add_services`), not started. Call inside the
-    event loop that it will run in."""
+    """A server without a port (see `listen`) and without services (see `add_services`), not started; `access` may be
+    opened later. Call inside the event loop that it will run in."""
+    middlewares = _middlewares(settings, readiness, tracer_provider, unary_timeout_s, max_calls_running)
     return grpc.aio.server(
-        interceptors=[
-            CallInterceptor(_middlewares(settings, readiness, tracer_provider, unary_timeout_s, max_calls_running))
-        ],
+        interceptors=[CallInterceptor([*middlewares, access], access.admit)],
         options=_options(max_request_bytes),
     )
 
@@ -70,6 +80,7 @@ def create_server(
 class Servicers:
     """One servicer for each service of the contract."""
 
+    access: AccessServicer
     chat: ChatServicer
     sessions: SessionServicer
     catalog: CatalogServicer
@@ -78,8 +89,11 @@ class Servicers:
     maintenance: MaintenanceServicer
 
 
-def add_services(server: grpc.aio.Server, servicers: Servicers, readiness: Readiness) -> None:
-    """Adds the services of the contract, health and reflection."""
+def add_services(
+    server: grpc.aio.Server, servicers: Servicers, readiness: Readiness, *, reflection: bool = True
+) -> None:
+    """Adds the services of the contract, health, and reflection where it is wanted."""
+    add_AccessServiceServicer_to_server(servicers.access, server)
     add_ChatServiceServicer_to_server(servicers.chat, server)
     add_SessionServiceServicer_to_server(servicers.sessions, server)
     add_CatalogServiceServicer_to_server(servicers.catalog, server)
@@ -87,19 +101,30 @@ def add_services(server: grpc.aio.Server, servicers: Servicers, readiness: Readi
     add_ToolServiceServicer_to_server(servicers.tools, server)
     add_MaintenanceServiceServicer_to_server(servicers.maintenance, server)
     health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, server)
-    add_reflection(server)
+    if reflection:
+        add_reflection(server)
 
 
-def listen(server: grpc.aio.Server, settings: ServerSettings) -> int:
-    """Opens the settings' address without TLS; returns the port. Raises CannotListen."""
-    if not (settings.insecure or _is_loopback(settings.host)):
-        raise CannotListen(
-            f"{settings.host} is reachable from other machines: calls would be neither encrypted nor authenticated. "
-            "Use a loopback address, or allow this with --insecure"
-        )
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+def listen(server: grpc.aio.Server, settings: ServerSettings, *, is_open: bool = True) -> int:
+    """Opens the settings' address, with TLS where they name a certificate; returns the port. `is_open` says that no
+    credentials are asked for. Raises CannotListen."""
     try:
-        return server.add_insecure_port(f"{host}:{settings.port}")
+        credentials = server_credentials(settings)
+    except UnusableCertificate as error:
+        raise CannotListen(str(error)) from error
+    lacking = [*(["encrypted"] if credentials is None else []), *(["authenticated"] if is_open else [])]
+    if lacking and not _is_loopback(settings.host):
+        if not settings.insecure:
+            raise CannotListen(
+                f"{settings.host} is reachable from other machines: calls would not be {' or '.join(lacking)}. Set "
+                "server.tls_cert and server.tls_key, and auth.api_keys, auth.jwks or auth.peers_file; or use a "
+                "loopback address, or allow this with --insecure"
+            )
+        _log.warning("INSECURE", address=settings.host, calls_are_not=lacking, meaning=_INSECURE)
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    address = f"{host}:{settings.port}"
+    try:
+        return server.add_secure_port(address, credentials) if credentials else server.add_insecure_port(address)
     except RuntimeError as error:
         raise CannotListen(
             f"Cannot listen on {host}:{settings.port}: it is in use, or no address of this machine"

@@ -34,8 +34,8 @@ from proviso_service.api.request_models import (
     UpdatingRequest,
     UserId,
     WithAssets,
+    acting_caller,
     known,
-    local_caller,
     parse,
 )
 from proviso_service.context.catalog.catalog import CatalogHolder, with_added, with_removed
@@ -185,7 +185,7 @@ class SessionServicer(SessionServiceServicer):
         preview: Callable[[Caller, TurnRequest], Awaitable[RequestContext]],
         rebuilder: RequestRebuilder,
         limits: RequestLimits,
-        identify: Identify = local_caller,
+        identify: Identify = acting_caller,
     ) -> None:
         self._sessions = sessions
         self._catalog = catalog

@@ -16,12 +16,12 @@ from google.rpc import error_details_pb2, status_pb2  # type: ignore[import-unty
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from proviso_client.v1 import catalog_pb2, chat_pb2, maintenance_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso_client.v1 import access_pb2, catalog_pb2, chat_pb2, maintenance_pb2, matters_pb2, sessions_pb2, tools_pb2
 from proviso_service.api.request_models import Context
 
 SERVICES: tuple[ServiceDescriptor, ...] = tuple(
     service
-    for module in (chat_pb2, sessions_pb2, catalog_pb2, matters_pb2, tools_pb2, maintenance_pb2)
+    for module in (chat_pb2, sessions_pb2, catalog_pb2, matters_pb2, tools_pb2, maintenance_pb2, access_pb2)
     for service in module.DESCRIPTOR.services_by_name.values()
 )
 SERVICE_NAMES = tuple(service.full_name for service in SERVICES)

@@ -28,9 +28,9 @@ from proviso_service.api.request_models import (
     OptionalMatterId,
     PagedRequest,
     RequestModel,
+    acting_caller,
     at_most,
     known,
-    local_caller,
     parse,
 )
 from proviso_service.errors import FieldViolation
@@ -220,7 +220,7 @@ class ToolServicer(ToolServiceServicer):
         classification: Classification,
         extraction: Extraction,
         max_output_chars: int,
-        identify: Identify = local_caller,
+        identify: Identify = acting_caller,
     ) -> None:
         self._matters = matters
         self._retriever = retriever

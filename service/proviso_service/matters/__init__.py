@@ -10,6 +10,7 @@ from proviso_service.matters.files import FileReader, reading_limits
 from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex
 from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import (
+    ALL_MATTERS,
     DEFAULT_SEMANTIC_WEIGHT,
     DEFAULT_THRESHOLD,
     DOCUMENTATION,
@@ -23,6 +24,7 @@ from proviso_service.matters.model import (
     DocumentText,
     EmptyReason,
     Matter,
+    Member,
     Outline,
     SearchHit,
     SearchOutcome,
@@ -31,6 +33,7 @@ from proviso_service.matters.model import (
     StoredChunk,
     UnsearchedDocument,
     UploadHeader,
+    Visibility,
     cause_of,
     chunk_id,
     unread_error,
@@ -40,11 +43,20 @@ from proviso_service.matters.originals import check_originals, every_document, o
 from proviso_service.matters.reconciling import probe_vector
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.service import MatterReader, Matters
-from proviso_service.matters.stores import BlobStore, Leftover, LexicalHit, MatterStore, VectorHit, VectorRecord
+from proviso_service.matters.stores import (
+    BlobStore,
+    Leftover,
+    LexicalHit,
+    MatterStore,
+    MemberStore,
+    VectorHit,
+    VectorRecord,
+)
 from proviso_service.matters.validation import is_uuid, uuid_of, uuids_of
 from proviso_service.matters.wording import holds_phrase, searchable
 
 __all__ = [
+    "ALL_MATTERS",
     "DEFAULT_SEMANTIC_WEIGHT",
     "DEFAULT_THRESHOLD",
     "DOCUMENTATION",
@@ -70,6 +82,8 @@ __all__ = [
     "MatterReader",
     "MatterStore",
     "Matters",
+    "Member",
+    "MemberStore",
     "OpenIndex",
     "Outline",
     "Retriever",
@@ -83,6 +97,7 @@ __all__ = [
     "UploadHeader",
     "VectorHit",
     "VectorRecord",
+    "Visibility",
     "best_excerpt",
     "cause_of",
     "check_originals",

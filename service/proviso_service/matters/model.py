@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, StrEnum
 
+from proviso_service.access import MatterRole
 from proviso_service.errors import DocumentFailed, DocumentProcessing, DocumentUnread, FailureCause
 from proviso_service.paging import offset_token
 from proviso_service.reading import Chunk, Heading, PageSpan, PageWords, Place, PlacedWord, Span
@@ -31,7 +32,8 @@ class DocumentStatus(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Matter:
     """A matter of a tenant. `index_version` grows whenever the set of READY documents changes or a document becomes
-    FAILED; it is part of every cache key. `update_time` is None until the name or the notes are changed."""
+    FAILED; it is part of every cache key. `update_time` is None until the name or the notes are changed. `role` is that
+    of the member for whom matters were listed."""
 
     matter_id: str
     tenant: str
@@ -42,6 +44,28 @@ class Matter:
     index_version: int = 0
     notes: str = ""
     update_time: datetime | None = None
+    role: MatterRole | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A user with a role in a matter."""
+
+    user: str
+    role: MatterRole
+    create_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """Which matters of a tenant a list has: those that `member` is a member of, and of them `only` these; None for
+    all."""
+
+    member: str | None = None
+    only: frozenset[str] | None = None
+
+
+ALL_MATTERS = Visibility()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_pa
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
+    ALL_MATTERS,
     DOCUMENTATION,
     Document,
     DocumentContent,
@@ -26,6 +27,7 @@ from proviso_service.matters.model import (
     Matter,
     UploadHeader,
     UploadResult,
+    Visibility,
     unread_error,
 )
 from proviso_service.matters.originals import read_content, read_page
@@ -106,10 +108,11 @@ class Matters:
         await self._ingestion.close()
         await asyncio.gather(*self._finishing, return_exceptions=True)
 
-    async def create(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED) -> Matter:
-        """Makes a matter, or returns the one that the same call has made before. Raises InvalidRequest for a name that
-        is blank or too long, and RequestIdReused where the request id has made another matter."""
-        return await self._store.create_matter(tenant, _checked_name("name", name), retry)
+    async def create(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED, owner: str = "") -> Matter:
+        """Makes a matter that belongs to `owner`, or returns the one that the same call has made before. Raises
+        InvalidRequest for a name that is blank or too long, and RequestIdReused where the request id has made another
+        matter."""
+        return await self._store.create_matter(tenant, _checked_name("name", name), retry, owner)
 
     async def update(self, tenant: str, matter_id: str, name: str | None = None, notes: str | None = None) -> Matter:
         """Changes what is given, and returns the matter. Raises InvalidRequest for a name that is blank or too long,
@@ -122,9 +125,12 @@ class Matters:
         """Returns a matter. Raises MatterNotFound."""
         return await self._store.get_matter(tenant, uuid_of("matter_id", matter_id))
 
-    async def list(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        """Returns a page of matters, newest first; only those of exactly this name when one is given."""
-        return await self._store.list_matters(tenant, page, name)
+    async def list(
+        self, tenant: str, page: PageRequest, name: str = "", seen_by: Visibility = ALL_MATTERS
+    ) -> Page[Matter]:
+        """Returns a page of the matters that are visible, newest first; only those of exactly this name when one is
+        given."""
+        return await self._store.list_matters(tenant, page, name, seen_by)
 
     async def delete(self, tenant: str, matter_id: str) -> None:
         """Deletes a matter with its documents. They are gone for everybody from the first step on; the rest continues

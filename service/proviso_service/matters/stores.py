@@ -4,9 +4,20 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from proviso_service.access import MatterRole, Members
 from proviso_service.errors import FailureCause
 from proviso_service.identity import NEVER_RETRIED, RetryKey
-from proviso_service.matters.model import Document, DocumentHits, DocumentStatus, Matter, Outline, StoredChunk
+from proviso_service.matters.model import (
+    ALL_MATTERS,
+    Document,
+    DocumentHits,
+    DocumentStatus,
+    Matter,
+    Member,
+    Outline,
+    StoredChunk,
+    Visibility,
+)
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, PageWords, ParsedDocument
@@ -51,12 +62,29 @@ class Leftover:
     matter_deleted: bool
 
 
+class MemberStore(Members, Protocol):
+    """The members of matters. The methods raise MatterNotFound."""
+
+    async def grant(self, tenant: str, matter_id: str, user: str, role: MatterRole) -> Member:
+        """Makes the user a member, or gives him another role. Raises LastOwner where the matter would have no
+        owner."""
+        ...
+
+    async def revoke(self, tenant: str, matter_id: str, user: str) -> None:
+        """Ends a membership, if there is one. Raises LastOwner."""
+        ...
+
+    async def members(self, tenant: str, matter_id: str, page: PageRequest) -> Page[Member]:
+        """Returns a page of the members, by user."""
+        ...
+
+
 class MatterStore(Protocol):
     """The rows of matters, documents, texts, chunks and embeddings, which are the source of truth."""
 
-    async def create_matter(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED) -> Matter:
-        """Makes an empty matter, or returns the one that the same call has made before. Raises RequestIdReused where
-        the request id has made another matter."""
+    async def create_matter(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED, owner: str = "") -> Matter:
+        """Makes an empty matter whose only member is `owner`, if one is given, or returns the one that the same call
+        has made before. Raises RequestIdReused where the request id has made another matter."""
         ...
 
     async def update_matter(
@@ -69,9 +97,11 @@ class MatterStore(Protocol):
         """Returns a matter. Raises MatterNotFound."""
         ...
 
-    async def list_matters(self, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        """Returns a page of matters, newest first; only those of exactly this name when one is given. The documentation
-        is never among them."""
+    async def list_matters(
+        self, tenant: str, page: PageRequest, name: str = "", seen_by: Visibility = ALL_MATTERS
+    ) -> Page[Matter]:
+        """Returns a page of the matters that are visible, newest first; only those of exactly this name when one is
+        given. The documentation is never among them."""
         ...
 
     async def begin_documentation(self, tenant: str) -> None:

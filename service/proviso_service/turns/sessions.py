@@ -155,8 +155,8 @@ class SessionStore(TurnSessions, Protocol):
         TurnUnknown and TurnNotEnded."""
         ...
 
-    async def ratings(self, page: PageRequest, rating: Rating | None = None) -> Page[RatedAnswer]:
-        """A page of the ratings of all tenants, the newest first; only those of one kind where one is given."""
+    async def ratings(self, tenant: str, page: PageRequest, rating: Rating | None = None) -> Page[RatedAnswer]:
+        """A page of the ratings in a tenant, the newest first; only those of one kind where one is given."""
         ...
 
 

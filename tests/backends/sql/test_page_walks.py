@@ -132,8 +132,8 @@ async def lists(matters: SqlMatterStore, sessions: SqlSessionStore, matter: Matt
         "sessions of a user": lambda page: sessions.list(Caller("acme", "ben"), page),
         "messages": lambda page: sessions.messages(ANNA, "s", page),
         "messages of another session": lambda page: sessions.messages(ANNA, "t", page),
-        "ratings": sessions.ratings,
-        "ratings of a kind": lambda page: sessions.ratings(page, Rating.UP),
+        "ratings": lambda page: sessions.ratings("acme", page),
+        "ratings of a kind": lambda page: sessions.ratings("acme", page, Rating.UP),
     }
 
 

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class MaintenanceServiceStub:
-    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-    it. On a loopback address without credentials that is every caller.
+    """MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+    asked for, every caller may use it.
     """
 
     def __init__(self, channel):
@@ -49,8 +49,8 @@ class MaintenanceServiceStub:
 
 
 class MaintenanceServiceServicer:
-    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-    it. On a loopback address without credentials that is every caller.
+    """MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+    asked for, every caller may use it.
     """
 
     def RebuildIndex(self, request, context):
@@ -64,7 +64,7 @@ class MaintenanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListRatings(self, request, context):
-        """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+        """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -93,8 +93,8 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MaintenanceService:
-    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-    it. On a loopback address without credentials that is every caller.
+    """MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+    asked for, every caller may use it.
     """
 
     @staticmethod

@@ -27,8 +27,8 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class MaintenanceServiceStub:
-    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-    it. On a loopback address without credentials that is every caller.
+    """MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+    asked for, every caller may use it.
     """
 
     @_typing.overload
@@ -42,14 +42,14 @@ class MaintenanceServiceStub:
     UNAVAILABLE/DRAINING.
     """
     ListRatings: _grpc.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]
-    """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+    """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
 
 @_typing.type_check_only
 class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
-    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-    it. On a loopback address without credentials that is every caller.
+    """MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+    asked for, every caller may use it.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -60,13 +60,13 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
     UNAVAILABLE/DRAINING.
     """
     ListRatings: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]  # type: ignore[assignment]
-    """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+    """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
 
 class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
-    """MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-    it. On a loopback address without credentials that is every caller.
+    """MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+    asked for, every caller may use it.
     """
 
     @_abc_1.abstractmethod
@@ -87,7 +87,7 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _maintenance_pb2.ListRatingsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_maintenance_pb2.ListRatingsResponse, _abc.Awaitable[_maintenance_pb2.ListRatingsResponse]]:
-        """ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+        """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
 

@@ -19,14 +19,81 @@ class DocumentStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     DOCUMENT_STATUS_PROCESSING: _ClassVar[DocumentStatus]
     DOCUMENT_STATUS_READY: _ClassVar[DocumentStatus]
     DOCUMENT_STATUS_FAILED: _ClassVar[DocumentStatus]
+
+class MatterRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    MATTER_ROLE_UNSPECIFIED: _ClassVar[MatterRole]
+    MATTER_ROLE_READER: _ClassVar[MatterRole]
+    MATTER_ROLE_EDITOR: _ClassVar[MatterRole]
+    MATTER_ROLE_OWNER: _ClassVar[MatterRole]
 DOCUMENT_STATUS_UNSPECIFIED: DocumentStatus
 DOCUMENT_STATUS_PENDING: DocumentStatus
 DOCUMENT_STATUS_PROCESSING: DocumentStatus
 DOCUMENT_STATUS_READY: DocumentStatus
 DOCUMENT_STATUS_FAILED: DocumentStatus
+MATTER_ROLE_UNSPECIFIED: MatterRole
+MATTER_ROLE_READER: MatterRole
+MATTER_ROLE_EDITOR: MatterRole
+MATTER_ROLE_OWNER: MatterRole
+
+class MatterMember(_message.Message):
+    __slots__ = ("user_id", "role", "create_time")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    role: MatterRole
+    create_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., role: _Optional[_Union[MatterRole, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class GrantMatterAccessRequest(_message.Message):
+    __slots__ = ("matter_id", "member")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMBER_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    member: MatterMember
+    def __init__(self, matter_id: _Optional[str] = ..., member: _Optional[_Union[MatterMember, _Mapping]] = ...) -> None: ...
+
+class GrantMatterAccessResponse(_message.Message):
+    __slots__ = ("member",)
+    MEMBER_FIELD_NUMBER: _ClassVar[int]
+    member: MatterMember
+    def __init__(self, member: _Optional[_Union[MatterMember, _Mapping]] = ...) -> None: ...
+
+class RevokeMatterAccessRequest(_message.Message):
+    __slots__ = ("matter_id", "member_user_id")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMBER_USER_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    member_user_id: str
+    def __init__(self, matter_id: _Optional[str] = ..., member_user_id: _Optional[str] = ...) -> None: ...
+
+class RevokeMatterAccessResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class ListMatterMembersRequest(_message.Message):
+    __slots__ = ("matter_id", "page_size", "page_token")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    page_size: int
+    page_token: str
+    def __init__(self, matter_id: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListMatterMembersResponse(_message.Message):
+    __slots__ = ("members", "next_page_token", "total_size")
+    MEMBERS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
+    members: _containers.RepeatedCompositeFieldContainer[MatterMember]
+    next_page_token: str
+    total_size: int
+    def __init__(self, members: _Optional[_Iterable[_Union[MatterMember, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class Matter(_message.Message):
-    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count", "notes", "update_time")
+    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count", "notes", "update_time", "role")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -34,6 +101,7 @@ class Matter(_message.Message):
     READY_COUNT_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ROLE_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     name: str
     create_time: _timestamp_pb2.Timestamp
@@ -41,7 +109,8 @@ class Matter(_message.Message):
     ready_count: int
     notes: str
     update_time: _timestamp_pb2.Timestamp
-    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ..., notes: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    role: MatterRole
+    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ..., notes: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., role: _Optional[_Union[MatterRole, str]] = ...) -> None: ...
 
 class Document(_message.Message):
     __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id", "failure_cause")

@@ -65,6 +65,21 @@ class MatterServiceStub:
                 request_serializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterResponse.FromString,
                 _registered_method=True)
+        self.GrantMatterAccess = channel.unary_unary(
+                '/proviso.v1.MatterService/GrantMatterAccess',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.GrantMatterAccessRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.GrantMatterAccessResponse.FromString,
+                _registered_method=True)
+        self.RevokeMatterAccess = channel.unary_unary(
+                '/proviso.v1.MatterService/RevokeMatterAccess',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.RevokeMatterAccessRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.RevokeMatterAccessResponse.FromString,
+                _registered_method=True)
+        self.ListMatterMembers = channel.unary_unary(
+                '/proviso.v1.MatterService/ListMatterMembers',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.ListMatterMembersRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.ListMatterMembersResponse.FromString,
+                _registered_method=True)
         self.UploadDocument = channel.stream_unary(
                 '/proviso.v1.MatterService/UploadDocument',
                 request_serializer=proviso_dot_v1_dot_matters__pb2.UploadDocumentRequest.SerializeToString,
@@ -128,7 +143,7 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListMatters(self, request, context):
-        """ListMatters lists the caller's matters, newest first.
+        """ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -148,6 +163,34 @@ class MatterServiceServicer:
         """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
         be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
         a retry may take for done.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GrantMatterAccess(self, request, context):
+        """GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+        first owner. Only owners and administrators of the tenant may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+        FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeMatterAccess(self, request, context):
+        """RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+        conversations stay his. Revoking what is not there changes nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+        FAILED_PRECONDITION/LAST_OWNER.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListMatterMembers(self, request, context):
+        """ListMatterMembers lists the members of a matter in the order of their user ids.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -253,6 +296,21 @@ def add_MatterServiceServicer_to_server(servicer, server):
                     servicer.DeleteMatter,
                     request_deserializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterResponse.SerializeToString,
+            ),
+            'GrantMatterAccess': grpc.unary_unary_rpc_method_handler(
+                    servicer.GrantMatterAccess,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.GrantMatterAccessRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.GrantMatterAccessResponse.SerializeToString,
+            ),
+            'RevokeMatterAccess': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeMatterAccess,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.RevokeMatterAccessRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.RevokeMatterAccessResponse.SerializeToString,
+            ),
+            'ListMatterMembers': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMatterMembers,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.ListMatterMembersRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.ListMatterMembersResponse.SerializeToString,
             ),
             'UploadDocument': grpc.stream_unary_rpc_method_handler(
                     servicer.UploadDocument,
@@ -431,6 +489,87 @@ class MatterService:
             '/proviso.v1.MatterService/DeleteMatter',
             proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.SerializeToString,
             proviso_dot_v1_dot_matters__pb2.DeleteMatterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GrantMatterAccess(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/GrantMatterAccess',
+            proviso_dot_v1_dot_matters__pb2.GrantMatterAccessRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.GrantMatterAccessResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeMatterAccess(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/RevokeMatterAccess',
+            proviso_dot_v1_dot_matters__pb2.RevokeMatterAccessRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.RevokeMatterAccessResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMatterMembers(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/ListMatterMembers',
+            proviso_dot_v1_dot_matters__pb2.ListMatterMembersRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.ListMatterMembersResponse.FromString,
             options,
             channel_credentials,
             insecure,

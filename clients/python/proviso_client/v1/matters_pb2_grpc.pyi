@@ -48,7 +48,7 @@ class MatterServiceStub:
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     ListMatters: _grpc.UnaryUnaryMultiCallable[_matters_pb2.ListMattersRequest, _matters_pb2.ListMattersResponse]
-    """ListMatters lists the caller's matters, newest first.
+    """ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
     UpdateMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.UpdateMatterRequest, _matters_pb2.UpdateMatterResponse]
@@ -60,6 +60,22 @@ class MatterServiceStub:
     """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
     be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
     a retry may take for done.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+    """
+    GrantMatterAccess: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GrantMatterAccessRequest, _matters_pb2.GrantMatterAccessResponse]
+    """GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+    first owner. Only owners and administrators of the tenant may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+    FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+    """
+    RevokeMatterAccess: _grpc.UnaryUnaryMultiCallable[_matters_pb2.RevokeMatterAccessRequest, _matters_pb2.RevokeMatterAccessResponse]
+    """RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+    conversations stay his. Revoking what is not there changes nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+    FAILED_PRECONDITION/LAST_OWNER.
+    """
+    ListMatterMembers: _grpc.UnaryUnaryMultiCallable[_matters_pb2.ListMatterMembersRequest, _matters_pb2.ListMatterMembersResponse]
+    """ListMatterMembers lists the members of a matter in the order of their user ids.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _grpc.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]
@@ -127,7 +143,7 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     ListMatters: _aio.UnaryUnaryMultiCallable[_matters_pb2.ListMattersRequest, _matters_pb2.ListMattersResponse]  # type: ignore[assignment]
-    """ListMatters lists the caller's matters, newest first.
+    """ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
     UpdateMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.UpdateMatterRequest, _matters_pb2.UpdateMatterResponse]  # type: ignore[assignment]
@@ -139,6 +155,22 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
     be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
     a retry may take for done.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+    """
+    GrantMatterAccess: _aio.UnaryUnaryMultiCallable[_matters_pb2.GrantMatterAccessRequest, _matters_pb2.GrantMatterAccessResponse]  # type: ignore[assignment]
+    """GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+    first owner. Only owners and administrators of the tenant may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+    FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+    """
+    RevokeMatterAccess: _aio.UnaryUnaryMultiCallable[_matters_pb2.RevokeMatterAccessRequest, _matters_pb2.RevokeMatterAccessResponse]  # type: ignore[assignment]
+    """RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+    conversations stay his. Revoking what is not there changes nothing.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+    FAILED_PRECONDITION/LAST_OWNER.
+    """
+    ListMatterMembers: _aio.UnaryUnaryMultiCallable[_matters_pb2.ListMatterMembersRequest, _matters_pb2.ListMatterMembersResponse]  # type: ignore[assignment]
+    """ListMatterMembers lists the members of a matter in the order of their user ids.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     UploadDocument: _aio.StreamUnaryMultiCallable[_matters_pb2.UploadDocumentRequest, _matters_pb2.UploadDocumentResponse]  # type: ignore[assignment]
@@ -221,7 +253,7 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.ListMattersRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.ListMattersResponse, _abc.Awaitable[_matters_pb2.ListMattersResponse]]:
-        """ListMatters lists the caller's matters, newest first.
+        """ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
 
@@ -245,6 +277,40 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
         be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
         a retry may take for done.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def GrantMatterAccess(
+        self,
+        request: _matters_pb2.GrantMatterAccessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.GrantMatterAccessResponse, _abc.Awaitable[_matters_pb2.GrantMatterAccessResponse]]:
+        """GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+        first owner. Only owners and administrators of the tenant may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+        FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+        """
+
+    @_abc_1.abstractmethod
+    def RevokeMatterAccess(
+        self,
+        request: _matters_pb2.RevokeMatterAccessRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.RevokeMatterAccessResponse, _abc.Awaitable[_matters_pb2.RevokeMatterAccessResponse]]:
+        """RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+        conversations stay his. Revoking what is not there changes nothing.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+        FAILED_PRECONDITION/LAST_OWNER.
+        """
+
+    @_abc_1.abstractmethod
+    def ListMatterMembers(
+        self,
+        request: _matters_pb2.ListMatterMembersRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.ListMatterMembersResponse, _abc.Awaitable[_matters_pb2.ListMatterMembersResponse]]:
+        """ListMatterMembers lists the members of a matter in the order of their user ids.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 

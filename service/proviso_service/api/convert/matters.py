@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proviso_client.v1 import matters_pb2, tools_pb2
+from proviso_service.access import MatterRole
 from proviso_service.api.convert.values import DOCUMENT_STATUSES, failure_cause, timestamp
 from proviso_service.matters import (
     Document,
@@ -13,11 +14,25 @@ from proviso_service.matters import (
     DocumentStatus,
     DocumentText,
     Matter,
+    Member,
 )
 from proviso_service.paging import Page
 
+MATTER_ROLES = {
+    MatterRole.READER: matters_pb2.MATTER_ROLE_READER,
+    MatterRole.EDITOR: matters_pb2.MATTER_ROLE_EDITOR,
+    MatterRole.OWNER: matters_pb2.MATTER_ROLE_OWNER,
+}
 
-def matter(value: Matter) -> matters_pb2.Matter:
+
+def member(value: Member) -> matters_pb2.MatterMember:
+    return matters_pb2.MatterMember(
+        user_id=value.user, role=MATTER_ROLES[value.role], create_time=timestamp(value.create_time)
+    )
+
+
+def matter(value: Matter, role: MatterRole) -> matters_pb2.Matter:
+    """`role` is the caller's."""
     return matters_pb2.Matter(
         matter_id=value.matter_id,
         name=value.name,
@@ -26,6 +41,7 @@ def matter(value: Matter) -> matters_pb2.Matter:
         ready_count=value.ready_count,
         notes=value.notes,
         update_time=timestamp(value.update_time or value.create_time),
+        role=MATTER_ROLES[role],
     )
 
 

@@ -47,11 +47,17 @@ Middleware = Callable[[Call], AbstractAsyncContextManager[None]]
 """Runs the handler of a call inside; it sees what the handler raises, and may raise something else."""
 
 
-class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Enters the middlewares in order, so that the first one is outermost, and then runs the handler."""
+Admit = Callable[[Call, Any], Awaitable[None]]
+"""Sees the request of a call before its handler does, and may raise an exception to refuse it."""
 
-    def __init__(self, middlewares: Sequence[Middleware]) -> None:
+
+class CallInterceptor(grpc.aio.ServerInterceptor):
+    """Enters the middlewares in order, so that the first one is outermost, has `admit` look at the request, or at the
+    first one of a stream, and then runs the handler."""
+
+    def __init__(self, middlewares: Sequence[Middleware], admit: Admit) -> None:
         self._middlewares = tuple(middlewares)
+        self._admit = admit
 
     async def intercept_service(
         self,
@@ -66,21 +72,38 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         kind = (handler.request_streaming, handler.response_streaming)
         attribute, rebuild = _KINDS[kind]
         inner: Behaviour = getattr(handler, attribute)
-        checked = _checked_stream if handler.request_streaming else _checked
+        checked = self._admitted_stream if handler.request_streaming else self._admitted
 
         async def answer_once(request: Any, context: Context) -> Any:
-            async with self._entered(Call(method, context, unary=not any(kind))):
-                return await inner(checked(request), context)
+            call = Call(method, context, unary=not any(kind))
+            async with self._entered(call):
+                return await inner(await checked(call, request), context)
 
         async def answer_in_stream(request: Any, context: Context) -> None:
-            async with self._entered(Call(method, context, unary=False)):
-                await _write(inner(checked(request), context), context)
+            call = Call(method, context, unary=False)
+            async with self._entered(call):
+                await _write(inner(await checked(call, request), context), context)
 
         return rebuild(
             answer_in_stream if handler.response_streaming else answer_once,
             request_deserializer=_lenient(handler.request_deserializer),
             response_serializer=handler.response_serializer,
         )
+
+    async def _admitted(self, call: Call, request: Any) -> Any:
+        await self._admit(call, _checked(request))
+        return request
+
+    async def _admitted_stream(self, call: Call, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        return self._each_admitted(call, requests)
+
+    async def _each_admitted(self, call: Call, requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        is_first = True
+        async for request in requests:
+            if is_first:
+                await self._admit(call, _checked(request))
+                is_first = False
+            yield _checked(request)
 
     @asynccontextmanager
     async def _entered(self, call: Call) -> AsyncIterator[None]:
@@ -134,11 +157,6 @@ def _checked(request: Any) -> Any:
     if isinstance(request, _Malformed):
         raise InvalidRequest.of("", "the bytes are not a message of the request's type")
     return request
-
-
-async def _checked_stream(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    async for request in requests:
-        yield _checked(request)
 
 
 @asynccontextmanager

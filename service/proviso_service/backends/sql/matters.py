@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 from uuid import uuid4
 
@@ -17,15 +18,16 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import Insert
 
+from proviso_service.access import MatterRole
 from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import insert, reading, writing
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.pages import RowsByTime
-from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matters
+from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matter_members, matters
 from proviso_service.errors import MatterNotFound, RequestIdReused
 from proviso_service.identity import NEVER_RETRIED, RetryKey
-from proviso_service.matters import DOCUMENTATION, DocumentStatus, Leftover, Matter
+from proviso_service.matters import ALL_MATTERS, DOCUMENTATION, DocumentStatus, Leftover, Matter, Visibility
 from proviso_service.paging import Page, PageRequest
 
 SLICE_DOCUMENTS = 50
@@ -38,12 +40,17 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
     """A MatterStore in a Database."""
 
     @writing
-    def create_matter(self, transaction: Connection, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED) -> Matter:
+    def create_matter(
+        self, transaction: Connection, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED, owner: str = ""
+    ) -> Matter:
         """Only one transaction writes at a time, so that of two equal calls the second finds the first one's matter."""
         if earlier := _made_before(transaction, tenant, retry):
             return _get(transaction, tenant, earlier)
         matter = Matter(str(uuid4()), tenant, name, self._database.now())
         transaction.execute(_insert_matter(matter, retry))
+        if owner:
+            member = {"tenant": tenant, "matter_id": matter.matter_id, "user_id": owner, "role": MatterRole.OWNER}
+            transaction.execute(insert(matter_members).values(**member, create_time=matter.create_time))
         return matter
 
     @writing
@@ -56,10 +63,20 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         return _get(transaction, tenant, matter_id)
 
     @reading
-    def list_matters(self, transaction: Connection, tenant: str, page: PageRequest, name: str = "") -> Page[Matter]:
-        listed = _NAMED_MATTERS if name else _MATTERS
-        values = {"this_tenant": tenant, "this_name": name}
-        return listed.page(transaction, values, ("matters", tenant, name), page).map(_matter_of)
+    def list_matters(
+        self,
+        transaction: Connection,
+        tenant: str,
+        page: PageRequest,
+        name: str = "",
+        seen_by: Visibility = ALL_MATTERS,
+    ) -> Page[Matter]:
+        listed = _LISTS[name != "", seen_by.member is not None, seen_by.only is not None]
+        values: dict[str, object] = {"this_tenant": tenant, "this_name": name, "this_member": seen_by.member}
+        if seen_by.only is not None:
+            values["these_matters"] = sorted(seen_by.only)
+        scope = ("matters", tenant, name, seen_by.member or "")
+        return listed.page(transaction, values, scope, page).map(_matter_of)
 
     @writing
     def update_matter(
@@ -177,10 +194,28 @@ def _next_documents(transaction: Connection, tenant: str, matter_id: str) -> lis
 
 # Built once, because building a statement takes longer than running it.
 _ONE_MATTER = _matters_of_tenant().where(matters.c.matter_id == bindparam("this_matter"))
-_LISTED = _matters_of_tenant().where(matters.c.matter_id != DOCUMENTATION)
-_MATTERS = RowsByTime(_LISTED, matters.c.create_time, matters.c.matter_id, newest_first=True)
-_NAMED = _LISTED.where(matters.c.name == bindparam("this_name"))
-_NAMED_MATTERS = RowsByTime(_NAMED, matters.c.create_time, matters.c.matter_id, newest_first=True)
+
+
+def _list_of(*, named: bool, of_member: bool, only_some: bool) -> RowsByTime:
+    query = _matters_of_tenant().where(matters.c.matter_id != DOCUMENTATION)
+    if named:
+        query = query.where(matters.c.name == bindparam("this_name"))
+    if of_member:
+        is_member = (
+            (matter_members.c.tenant == matters.c.tenant)
+            & (matter_members.c.matter_id == matters.c.matter_id)
+            & (matter_members.c.user_id == bindparam("this_member"))
+        )
+        query = query.add_columns(matter_members.c.role).join(matter_members, is_member)
+    if only_some:
+        query = query.where(matters.c.matter_id.in_(bindparam("these_matters", expanding=True)))
+    return RowsByTime(query, matters.c.create_time, matters.c.matter_id, newest_first=True)
+
+
+_LISTS = {
+    (named, of_member, only_some): _list_of(named=named, of_member=of_member, only_some=only_some)
+    for named, of_member, only_some in product((False, True), repeat=3)
+}
 
 
 def _matter_of(row: Row[Any]) -> Matter:
@@ -194,4 +229,5 @@ def _matter_of(row: Row[Any]) -> Matter:
         row.index_version,
         row.notes,
         row.update_time,
+        MatterRole(row._mapping["role"]) if "role" in row._mapping else None,
     )

@@ -51,7 +51,9 @@ _MESSAGES = (
     .order_by(messages.c.position)
     .limit(bindparam("most_rows", type_=Integer))
 )
-_RATED_TURNS = select(turns.c.tenant, turns.c.user_id, turns.c.session_id, turns.c.turn_id, *_RATING).where(RATED)
+_RATED_TURNS = select(turns.c.tenant, turns.c.user_id, turns.c.session_id, turns.c.turn_id, *_RATING).where(
+    RATED, turns.c.tenant == bindparam("this_tenant")
+)
 _RATINGS = RowsByTime(_RATED_TURNS, turns.c.rate_time, turns.c.turn_id, newest_first=True)
 _OF_KIND = _RATED_TURNS.where(turns.c.rating == bindparam("this_rating"))
 _RATINGS_OF_KIND = RowsByTime(_OF_KIND, turns.c.rate_time, turns.c.turn_id, newest_first=True)
@@ -122,10 +124,12 @@ class MessageRows(Store):
         return AnswerRating(*values)
 
     @reading
-    def ratings(self, transaction: Connection, page: PageRequest, rating: Rating | None = None) -> Page[RatedAnswer]:
+    def ratings(
+        self, transaction: Connection, tenant: str, page: PageRequest, rating: Rating | None = None
+    ) -> Page[RatedAnswer]:
         listed = _RATINGS if rating is None else _RATINGS_OF_KIND
-        values = {"this_rating": rating}
-        return listed.page(transaction, values, ("ratings", rating or ""), page).map(_rated_answer_of)
+        values = {"this_tenant": tenant, "this_rating": rating}
+        return listed.page(transaction, values, ("ratings", tenant, rating or ""), page).map(_rated_answer_of)
 
 
 def is_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ...]:

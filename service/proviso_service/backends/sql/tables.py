@@ -85,6 +85,38 @@ matters = Table(
 and at last its row. `update_time` is empty until its name or notes are changed. `request_user`, `request_id` and
 `payload_sha256` are the RetryKey of the call that made it; a deleted one has no request_id."""
 
+matter_members = Table(
+    "matter_members",
+    metadata,
+    _tenant(),
+    Column("matter_id", String, nullable=False),
+    Column("user_id", String, nullable=False),
+    Column("role", Integer, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("tenant", "matter_id", "user_id"),
+    ForeignKeyConstraint(["tenant", "matter_id"], ["matters.tenant", "matters.matter_id"], ondelete="CASCADE"),
+    Index(None, "tenant", "user_id", "matter_id"),
+)
+"""Who may do what in a matter; `role` is the number of a MatterRole."""
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _tenant(),
+    Column("key_id", String, nullable=False),
+    Column("name", String, nullable=False),
+    Column("roles", String, nullable=False),
+    Column("matters", Text),
+    Column("digest", LargeBinary, nullable=False),
+    Column("create_time", UtcDateTime, nullable=False),
+    Column("expire_time", UtcDateTime),
+    Column("revoke_time", UtcDateTime),
+    Column("last_use_time", UtcDateTime),
+    PrimaryKeyConstraint("key_id"),
+)
+"""API keys (see access.ApiKey). `roles` and `matters` have blanks between their values; `matters` is empty where the
+key opens all matters."""
+
 documents = Table(
     "documents",
     metadata,
@@ -355,7 +387,7 @@ turns = Table(
         sqlite_where=AWAITING,
         postgresql_where=AWAITING,
     ),
-    Index("ix_turns_rated", "rate_time", "turn_id", sqlite_where=RATED, postgresql_where=RATED),
+    Index("ix_turns_rated", "tenant", "rate_time", "turn_id", sqlite_where=RATED, postgresql_where=RATED),
 )
 """The turns. A session may be created only when its first turn ends, so a turn names its session by `session_id`.
 `suspended` is the state, as JSON, from which a turn that awaits an approval is resumed. `language` is that of its
@@ -363,7 +395,7 @@ message, for what is told of it when its process is gone. What a person says of 
 turn's answer stands with the turn: a session that goes on from another one has copies of its messages."""
 
 
-CURRENT_REVISION = "0009"
+CURRENT_REVISION = "0010"
 """The revision of the newest migration in `migrations/versions`."""
 
 

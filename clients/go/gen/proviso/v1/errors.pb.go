@@ -84,7 +84,8 @@ const (
 	ErrorReason_ERROR_REASON_CONTEXT_ITEM_NOT_FOUND ErrorReason = 20
 	// UNAUTHENTICATED: no credential, or one that the service does not accept.
 	ErrorReason_ERROR_REASON_UNAUTHENTICATED ErrorReason = 21
-	// PERMISSION_DENIED: the credential may not call this method.
+	// PERMISSION_DENIED: the credential may not call this method, its user has too low a role in the matter, or it may not
+	// act for the user that the request names. What the caller may not see at all is NOT_FOUND instead.
 	ErrorReason_ERROR_REASON_PERMISSION_DENIED ErrorReason = 22
 	// CANCELLED: the caller cancelled the call.
 	ErrorReason_ERROR_REASON_CANCELLED ErrorReason = 23
@@ -114,6 +115,8 @@ const (
 	// DATA_LOSS: the bytes that the service keeps of the document are missing, cut short or changed; the message says
 	// which. Its text can still be read and searched. Delete the document and upload the file again.
 	ErrorReason_ERROR_REASON_ORIGINAL_DAMAGED ErrorReason = 34
+	// FAILED_PRECONDITION: the user is the matter's only owner; make somebody else an owner first.
+	ErrorReason_ERROR_REASON_LAST_OWNER ErrorReason = 35
 )
 
 // Enum value maps for ErrorReason.
@@ -153,6 +156,7 @@ var (
 		32: "ERROR_REASON_DOCUMENT_WITHOUT_PAGES",
 		33: "ERROR_REASON_SECTION_NOT_FOUND",
 		34: "ERROR_REASON_ORIGINAL_DAMAGED",
+		35: "ERROR_REASON_LAST_OWNER",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -189,6 +193,7 @@ var (
 		"ERROR_REASON_DOCUMENT_WITHOUT_PAGES": 32,
 		"ERROR_REASON_SECTION_NOT_FOUND":      33,
 		"ERROR_REASON_ORIGINAL_DAMAGED":       34,
+		"ERROR_REASON_LAST_OWNER":             35,
 	}
 )
 
@@ -307,7 +312,7 @@ var File_proviso_v1_errors_proto protoreflect.FileDescriptor
 const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/errors.proto\x12\n" +
-	"proviso.v1*\xae\t\n" +
+	"proviso.v1*\xcb\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12!\n" +
@@ -343,7 +348,8 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x1bERROR_REASON_PAGE_NOT_FOUND\x10\x1f\x12'\n" +
 	"#ERROR_REASON_DOCUMENT_WITHOUT_PAGES\x10 \x12\"\n" +
 	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\x12!\n" +
-	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\x12\x1b\n" +
+	"\x17ERROR_REASON_LAST_OWNER\x10#\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
 	"\fFailureCause\x12\x1d\n" +
 	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +

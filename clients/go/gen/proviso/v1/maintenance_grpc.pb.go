@@ -27,15 +27,15 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-// it. On a loopback address without credentials that is every caller.
+// MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+// asked for, every caller may use it.
 type MaintenanceServiceClient interface {
 	// RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
 	// its progress and ends when the new index is in use. A caller who goes away does not stop it.
 	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(ctx context.Context, in *RebuildIndexRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RebuildIndexResponse], error)
-	// ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+	// ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListRatings(ctx context.Context, in *ListRatingsRequest, opts ...grpc.CallOption) (*ListRatingsResponse, error)
 }
@@ -81,15 +81,15 @@ func (c *maintenanceServiceClient) ListRatings(ctx context.Context, in *ListRati
 // All implementations must embed UnimplementedMaintenanceServiceServer
 // for forward compatibility.
 //
-// MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
-// it. On a loopback address without credentials that is every caller.
+// MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+// asked for, every caller may use it.
 type MaintenanceServiceServer interface {
 	// RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
 	// its progress and ends when the new index is in use. A caller who goes away does not stop it.
 	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(*RebuildIndexRequest, grpc.ServerStreamingServer[RebuildIndexResponse]) error
-	// ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+	// ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListRatings(context.Context, *ListRatingsRequest) (*ListRatingsResponse, error)
 	mustEmbedUnimplementedMaintenanceServiceServer()

@@ -84,6 +84,448 @@ func (DocumentStatus) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{0}
 }
 
+// MatterRole is what a member of a matter may do there; each role includes those before it.
+type MatterRole int32
+
+const (
+	// No role.
+	MatterRole_MATTER_ROLE_UNSPECIFIED MatterRole = 0
+	// Reads and searches the documents, and asks about them.
+	MatterRole_MATTER_ROLE_READER MatterRole = 1
+	// Also uploads and deletes documents, and changes the matter's name and notes.
+	MatterRole_MATTER_ROLE_EDITOR MatterRole = 2
+	// Also manages the members, and deletes the matter.
+	MatterRole_MATTER_ROLE_OWNER MatterRole = 3
+)
+
+// Enum value maps for MatterRole.
+var (
+	MatterRole_name = map[int32]string{
+		0: "MATTER_ROLE_UNSPECIFIED",
+		1: "MATTER_ROLE_READER",
+		2: "MATTER_ROLE_EDITOR",
+		3: "MATTER_ROLE_OWNER",
+	}
+	MatterRole_value = map[string]int32{
+		"MATTER_ROLE_UNSPECIFIED": 0,
+		"MATTER_ROLE_READER":      1,
+		"MATTER_ROLE_EDITOR":      2,
+		"MATTER_ROLE_OWNER":       3,
+	}
+)
+
+func (x MatterRole) Enum() *MatterRole {
+	p := new(MatterRole)
+	*p = x
+	return p
+}
+
+func (x MatterRole) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (MatterRole) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_matters_proto_enumTypes[1].Descriptor()
+}
+
+func (MatterRole) Type() protoreflect.EnumType {
+	return &file_proviso_v1_matters_proto_enumTypes[1]
+}
+
+func (x MatterRole) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use MatterRole.Descriptor instead.
+func (MatterRole) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{1}
+}
+
+// MatterMember is a user with a role in a matter.
+type MatterMember struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user, as credentials and `user_id` name him. Limits: 1 to 128 characters.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// What he may do.
+	Role MatterRole `protobuf:"varint,2,opt,name=role,proto3,enum=proviso.v1.MatterRole" json:"role,omitempty"`
+	// Since when he is a member.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MatterMember) Reset() {
+	*x = MatterMember{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MatterMember) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MatterMember) ProtoMessage() {}
+
+func (x *MatterMember) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MatterMember.ProtoReflect.Descriptor instead.
+func (*MatterMember) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MatterMember) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *MatterMember) GetRole() MatterRole {
+	if x != nil {
+		return x.Role
+	}
+	return MatterRole_MATTER_ROLE_UNSPECIFIED
+}
+
+func (x *MatterMember) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+// GrantMatterAccessRequest names the matter and the member.
+type GrantMatterAccessRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID.
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// The user and the role that he is to have.
+	Member        *MatterMember `protobuf:"bytes,2,opt,name=member,proto3" json:"member,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantMatterAccessRequest) Reset() {
+	*x = GrantMatterAccessRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantMatterAccessRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantMatterAccessRequest) ProtoMessage() {}
+
+func (x *GrantMatterAccessRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantMatterAccessRequest.ProtoReflect.Descriptor instead.
+func (*GrantMatterAccessRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GrantMatterAccessRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *GrantMatterAccessRequest) GetMember() *MatterMember {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+// GrantMatterAccessResponse has the member.
+type GrantMatterAccessResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The member as he is now.
+	Member        *MatterMember `protobuf:"bytes,1,opt,name=member,proto3" json:"member,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GrantMatterAccessResponse) Reset() {
+	*x = GrantMatterAccessResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GrantMatterAccessResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GrantMatterAccessResponse) ProtoMessage() {}
+
+func (x *GrantMatterAccessResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GrantMatterAccessResponse.ProtoReflect.Descriptor instead.
+func (*GrantMatterAccessResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GrantMatterAccessResponse) GetMember() *MatterMember {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+// RevokeMatterAccessRequest names the matter and the member.
+type RevokeMatterAccessRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID.
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// The member to remove. Limits: 1 to 128 characters.
+	MemberUserId  string `protobuf:"bytes,2,opt,name=member_user_id,json=memberUserId,proto3" json:"member_user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeMatterAccessRequest) Reset() {
+	*x = RevokeMatterAccessRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeMatterAccessRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeMatterAccessRequest) ProtoMessage() {}
+
+func (x *RevokeMatterAccessRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeMatterAccessRequest.ProtoReflect.Descriptor instead.
+func (*RevokeMatterAccessRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *RevokeMatterAccessRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *RevokeMatterAccessRequest) GetMemberUserId() string {
+	if x != nil {
+		return x.MemberUserId
+	}
+	return ""
+}
+
+// RevokeMatterAccessResponse is empty.
+type RevokeMatterAccessResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RevokeMatterAccessResponse) Reset() {
+	*x = RevokeMatterAccessResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RevokeMatterAccessResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RevokeMatterAccessResponse) ProtoMessage() {}
+
+func (x *RevokeMatterAccessResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RevokeMatterAccessResponse.ProtoReflect.Descriptor instead.
+func (*RevokeMatterAccessResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{4}
+}
+
+// ListMatterMembersRequest asks for a page of members.
+type ListMatterMembersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID.
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// Number of members to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMatterMembersRequest) Reset() {
+	*x = ListMatterMembersRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMatterMembersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMatterMembersRequest) ProtoMessage() {}
+
+func (x *ListMatterMembersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMatterMembersRequest.ProtoReflect.Descriptor instead.
+func (*ListMatterMembersRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ListMatterMembersRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *ListMatterMembersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListMatterMembersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListMatterMembersResponse is a page of members.
+type ListMatterMembersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The members.
+	Members []*MatterMember `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of members on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMatterMembersResponse) Reset() {
+	*x = ListMatterMembersResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMatterMembersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMatterMembersResponse) ProtoMessage() {}
+
+func (x *ListMatterMembersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMatterMembersResponse.ProtoReflect.Descriptor instead.
+func (*ListMatterMembersResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListMatterMembersResponse) GetMembers() []*MatterMember {
+	if x != nil {
+		return x.Members
+	}
+	return nil
+}
+
+func (x *ListMatterMembersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListMatterMembersResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
 // Matter is a case, deal or project: a set of documents.
 type Matter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -100,14 +542,16 @@ type Matter struct {
 	// Notes, for people; the agent does not read them. Limits: 0 to 20000 characters.
 	Notes string `protobuf:"bytes,6,opt,name=notes,proto3" json:"notes,omitempty"`
 	// When its name or its notes were last changed; create_time until then.
-	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// What the caller may do in it; OWNER for an administrator of the tenant, and where no credentials are asked for.
+	Role          MatterRole `protobuf:"varint,8,opt,name=role,proto3,enum=proviso.v1.MatterRole" json:"role,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Matter) Reset() {
 	*x = Matter{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[0]
+	mi := &file_proviso_v1_matters_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -119,7 +563,7 @@ func (x *Matter) String() string {
 func (*Matter) ProtoMessage() {}
 
 func (x *Matter) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[0]
+	mi := &file_proviso_v1_matters_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -132,7 +576,7 @@ func (x *Matter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Matter.ProtoReflect.Descriptor instead.
 func (*Matter) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{0}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Matter) GetMatterId() string {
@@ -184,6 +628,13 @@ func (x *Matter) GetUpdateTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Matter) GetRole() MatterRole {
+	if x != nil {
+		return x.Role
+	}
+	return MatterRole_MATTER_ROLE_UNSPECIFIED
+}
+
 // Document is a file of a matter, or of the documentation.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -223,7 +674,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[1]
+	mi := &file_proviso_v1_matters_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -235,7 +686,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[1]
+	mi := &file_proviso_v1_matters_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -248,7 +699,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{1}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Document) GetDocumentId() string {
@@ -365,7 +816,7 @@ type CreateMatterRequest struct {
 
 func (x *CreateMatterRequest) Reset() {
 	*x = CreateMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[2]
+	mi := &file_proviso_v1_matters_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -377,7 +828,7 @@ func (x *CreateMatterRequest) String() string {
 func (*CreateMatterRequest) ProtoMessage() {}
 
 func (x *CreateMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[2]
+	mi := &file_proviso_v1_matters_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -390,7 +841,7 @@ func (x *CreateMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateMatterRequest.ProtoReflect.Descriptor instead.
 func (*CreateMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{2}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CreateMatterRequest) GetName() string {
@@ -425,7 +876,7 @@ type CreateMatterResponse struct {
 
 func (x *CreateMatterResponse) Reset() {
 	*x = CreateMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[3]
+	mi := &file_proviso_v1_matters_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -437,7 +888,7 @@ func (x *CreateMatterResponse) String() string {
 func (*CreateMatterResponse) ProtoMessage() {}
 
 func (x *CreateMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[3]
+	mi := &file_proviso_v1_matters_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -450,7 +901,7 @@ func (x *CreateMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateMatterResponse.ProtoReflect.Descriptor instead.
 func (*CreateMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{3}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateMatterResponse) GetMatter() *Matter {
@@ -471,7 +922,7 @@ type GetMatterRequest struct {
 
 func (x *GetMatterRequest) Reset() {
 	*x = GetMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[4]
+	mi := &file_proviso_v1_matters_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -483,7 +934,7 @@ func (x *GetMatterRequest) String() string {
 func (*GetMatterRequest) ProtoMessage() {}
 
 func (x *GetMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[4]
+	mi := &file_proviso_v1_matters_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -496,7 +947,7 @@ func (x *GetMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMatterRequest.ProtoReflect.Descriptor instead.
 func (*GetMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{4}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetMatterRequest) GetMatterId() string {
@@ -517,7 +968,7 @@ type GetMatterResponse struct {
 
 func (x *GetMatterResponse) Reset() {
 	*x = GetMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[5]
+	mi := &file_proviso_v1_matters_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -529,7 +980,7 @@ func (x *GetMatterResponse) String() string {
 func (*GetMatterResponse) ProtoMessage() {}
 
 func (x *GetMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[5]
+	mi := &file_proviso_v1_matters_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -542,7 +993,7 @@ func (x *GetMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMatterResponse.ProtoReflect.Descriptor instead.
 func (*GetMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{5}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetMatterResponse) GetMatter() *Matter {
@@ -568,7 +1019,7 @@ type ListMattersRequest struct {
 
 func (x *ListMattersRequest) Reset() {
 	*x = ListMattersRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[6]
+	mi := &file_proviso_v1_matters_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -580,7 +1031,7 @@ func (x *ListMattersRequest) String() string {
 func (*ListMattersRequest) ProtoMessage() {}
 
 func (x *ListMattersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[6]
+	mi := &file_proviso_v1_matters_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -593,7 +1044,7 @@ func (x *ListMattersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMattersRequest.ProtoReflect.Descriptor instead.
 func (*ListMattersRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{6}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListMattersRequest) GetPageSize() int32 {
@@ -632,7 +1083,7 @@ type ListMattersResponse struct {
 
 func (x *ListMattersResponse) Reset() {
 	*x = ListMattersResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[7]
+	mi := &file_proviso_v1_matters_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -644,7 +1095,7 @@ func (x *ListMattersResponse) String() string {
 func (*ListMattersResponse) ProtoMessage() {}
 
 func (x *ListMattersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[7]
+	mi := &file_proviso_v1_matters_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -657,7 +1108,7 @@ func (x *ListMattersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMattersResponse.ProtoReflect.Descriptor instead.
 func (*ListMattersResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{7}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListMattersResponse) GetMatters() []*Matter {
@@ -694,7 +1145,7 @@ type UpdateMatterRequest struct {
 
 func (x *UpdateMatterRequest) Reset() {
 	*x = UpdateMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	mi := &file_proviso_v1_matters_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +1157,7 @@ func (x *UpdateMatterRequest) String() string {
 func (*UpdateMatterRequest) ProtoMessage() {}
 
 func (x *UpdateMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	mi := &file_proviso_v1_matters_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +1170,7 @@ func (x *UpdateMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMatterRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{8}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *UpdateMatterRequest) GetMatter() *Matter {
@@ -747,7 +1198,7 @@ type UpdateMatterResponse struct {
 
 func (x *UpdateMatterResponse) Reset() {
 	*x = UpdateMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	mi := &file_proviso_v1_matters_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -759,7 +1210,7 @@ func (x *UpdateMatterResponse) String() string {
 func (*UpdateMatterResponse) ProtoMessage() {}
 
 func (x *UpdateMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	mi := &file_proviso_v1_matters_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -772,7 +1223,7 @@ func (x *UpdateMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMatterResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{9}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateMatterResponse) GetMatter() *Matter {
@@ -793,7 +1244,7 @@ type DeleteMatterRequest struct {
 
 func (x *DeleteMatterRequest) Reset() {
 	*x = DeleteMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[10]
+	mi := &file_proviso_v1_matters_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -805,7 +1256,7 @@ func (x *DeleteMatterRequest) String() string {
 func (*DeleteMatterRequest) ProtoMessage() {}
 
 func (x *DeleteMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[10]
+	mi := &file_proviso_v1_matters_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -818,7 +1269,7 @@ func (x *DeleteMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMatterRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{10}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DeleteMatterRequest) GetMatterId() string {
@@ -837,7 +1288,7 @@ type DeleteMatterResponse struct {
 
 func (x *DeleteMatterResponse) Reset() {
 	*x = DeleteMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[11]
+	mi := &file_proviso_v1_matters_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +1300,7 @@ func (x *DeleteMatterResponse) String() string {
 func (*DeleteMatterResponse) ProtoMessage() {}
 
 func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[11]
+	mi := &file_proviso_v1_matters_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +1313,7 @@ func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMatterResponse.ProtoReflect.Descriptor instead.
 func (*DeleteMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{11}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
 }
 
 // UploadHeader says what the bytes that follow are.
@@ -880,7 +1331,7 @@ type UploadHeader struct {
 
 func (x *UploadHeader) Reset() {
 	*x = UploadHeader{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[12]
+	mi := &file_proviso_v1_matters_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -892,7 +1343,7 @@ func (x *UploadHeader) String() string {
 func (*UploadHeader) ProtoMessage() {}
 
 func (x *UploadHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[12]
+	mi := &file_proviso_v1_matters_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -905,7 +1356,7 @@ func (x *UploadHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadHeader.ProtoReflect.Descriptor instead.
 func (*UploadHeader) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{12}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UploadHeader) GetMatterId() string {
@@ -939,7 +1390,7 @@ type UploadEnd struct {
 
 func (x *UploadEnd) Reset() {
 	*x = UploadEnd{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[13]
+	mi := &file_proviso_v1_matters_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1402,7 @@ func (x *UploadEnd) String() string {
 func (*UploadEnd) ProtoMessage() {}
 
 func (x *UploadEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[13]
+	mi := &file_proviso_v1_matters_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1415,7 @@ func (x *UploadEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadEnd.ProtoReflect.Descriptor instead.
 func (*UploadEnd) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{13}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{20}
 }
 
 // UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
@@ -984,7 +1435,7 @@ type UploadDocumentRequest struct {
 
 func (x *UploadDocumentRequest) Reset() {
 	*x = UploadDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[14]
+	mi := &file_proviso_v1_matters_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -996,7 +1447,7 @@ func (x *UploadDocumentRequest) String() string {
 func (*UploadDocumentRequest) ProtoMessage() {}
 
 func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[14]
+	mi := &file_proviso_v1_matters_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1009,7 +1460,7 @@ func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadDocumentRequest.ProtoReflect.Descriptor instead.
 func (*UploadDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{14}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *UploadDocumentRequest) GetPayload() isUploadDocumentRequest_Payload {
@@ -1084,7 +1535,7 @@ type UploadDocumentResponse struct {
 
 func (x *UploadDocumentResponse) Reset() {
 	*x = UploadDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[15]
+	mi := &file_proviso_v1_matters_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1096,7 +1547,7 @@ func (x *UploadDocumentResponse) String() string {
 func (*UploadDocumentResponse) ProtoMessage() {}
 
 func (x *UploadDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[15]
+	mi := &file_proviso_v1_matters_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1109,7 +1560,7 @@ func (x *UploadDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadDocumentResponse.ProtoReflect.Descriptor instead.
 func (*UploadDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{15}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UploadDocumentResponse) GetDocument() *Document {
@@ -1139,7 +1590,7 @@ type GetDocumentRequest struct {
 
 func (x *GetDocumentRequest) Reset() {
 	*x = GetDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[16]
+	mi := &file_proviso_v1_matters_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1151,7 +1602,7 @@ func (x *GetDocumentRequest) String() string {
 func (*GetDocumentRequest) ProtoMessage() {}
 
 func (x *GetDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[16]
+	mi := &file_proviso_v1_matters_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1164,7 +1615,7 @@ func (x *GetDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{16}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetDocumentRequest) GetMatterId() string {
@@ -1192,7 +1643,7 @@ type GetDocumentResponse struct {
 
 func (x *GetDocumentResponse) Reset() {
 	*x = GetDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[17]
+	mi := &file_proviso_v1_matters_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1204,7 +1655,7 @@ func (x *GetDocumentResponse) String() string {
 func (*GetDocumentResponse) ProtoMessage() {}
 
 func (x *GetDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[17]
+	mi := &file_proviso_v1_matters_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1217,7 +1668,7 @@ func (x *GetDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{17}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetDocumentResponse) GetDocument() *Document {
@@ -1244,7 +1695,7 @@ type GetDocumentContentRequest struct {
 
 func (x *GetDocumentContentRequest) Reset() {
 	*x = GetDocumentContentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	mi := &file_proviso_v1_matters_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1256,7 +1707,7 @@ func (x *GetDocumentContentRequest) String() string {
 func (*GetDocumentContentRequest) ProtoMessage() {}
 
 func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	mi := &file_proviso_v1_matters_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1269,7 +1720,7 @@ func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentContentRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentContentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetDocumentContentRequest) GetMatterId() string {
@@ -1321,7 +1772,7 @@ type DocumentContentHeader struct {
 
 func (x *DocumentContentHeader) Reset() {
 	*x = DocumentContentHeader{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	mi := &file_proviso_v1_matters_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1333,7 +1784,7 @@ func (x *DocumentContentHeader) String() string {
 func (*DocumentContentHeader) ProtoMessage() {}
 
 func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	mi := &file_proviso_v1_matters_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1346,7 +1797,7 @@ func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentContentHeader.ProtoReflect.Descriptor instead.
 func (*DocumentContentHeader) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{19}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DocumentContentHeader) GetMediaType() string {
@@ -1407,7 +1858,7 @@ type GetDocumentContentResponse struct {
 
 func (x *GetDocumentContentResponse) Reset() {
 	*x = GetDocumentContentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	mi := &file_proviso_v1_matters_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1870,7 @@ func (x *GetDocumentContentResponse) String() string {
 func (*GetDocumentContentResponse) ProtoMessage() {}
 
 func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	mi := &file_proviso_v1_matters_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1883,7 @@ func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentContentResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentContentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{20}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetDocumentContentResponse) GetPayload() isGetDocumentContentResponse_Payload {
@@ -1498,7 +1949,7 @@ type GetDocumentPageRequest struct {
 
 func (x *GetDocumentPageRequest) Reset() {
 	*x = GetDocumentPageRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	mi := &file_proviso_v1_matters_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1961,7 @@ func (x *GetDocumentPageRequest) String() string {
 func (*GetDocumentPageRequest) ProtoMessage() {}
 
 func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	mi := &file_proviso_v1_matters_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1974,7 @@ func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentPageRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentPageRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{21}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetDocumentPageRequest) GetMatterId() string {
@@ -1582,7 +2033,7 @@ type PageWord struct {
 
 func (x *PageWord) Reset() {
 	*x = PageWord{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	mi := &file_proviso_v1_matters_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1594,7 +2045,7 @@ func (x *PageWord) String() string {
 func (*PageWord) ProtoMessage() {}
 
 func (x *PageWord) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	mi := &file_proviso_v1_matters_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1607,7 +2058,7 @@ func (x *PageWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageWord.ProtoReflect.Descriptor instead.
 func (*PageWord) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{22}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PageWord) GetStart() int32 {
@@ -1674,7 +2125,7 @@ type GetDocumentPageResponse struct {
 
 func (x *GetDocumentPageResponse) Reset() {
 	*x = GetDocumentPageResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	mi := &file_proviso_v1_matters_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +2137,7 @@ func (x *GetDocumentPageResponse) String() string {
 func (*GetDocumentPageResponse) ProtoMessage() {}
 
 func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	mi := &file_proviso_v1_matters_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +2150,7 @@ func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentPageResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentPageResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{23}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetDocumentPageResponse) GetPage() int32 {
@@ -1760,7 +2211,7 @@ type ListDocumentsRequest struct {
 
 func (x *ListDocumentsRequest) Reset() {
 	*x = ListDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[24]
+	mi := &file_proviso_v1_matters_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1772,7 +2223,7 @@ func (x *ListDocumentsRequest) String() string {
 func (*ListDocumentsRequest) ProtoMessage() {}
 
 func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[24]
+	mi := &file_proviso_v1_matters_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1785,7 +2236,7 @@ func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{24}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListDocumentsRequest) GetMatterId() string {
@@ -1824,7 +2275,7 @@ type ListDocumentsResponse struct {
 
 func (x *ListDocumentsResponse) Reset() {
 	*x = ListDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[25]
+	mi := &file_proviso_v1_matters_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1836,7 +2287,7 @@ func (x *ListDocumentsResponse) String() string {
 func (*ListDocumentsResponse) ProtoMessage() {}
 
 func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[25]
+	mi := &file_proviso_v1_matters_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1849,7 +2300,7 @@ func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{25}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListDocumentsResponse) GetDocuments() []*Document {
@@ -1886,7 +2337,7 @@ type DeleteDocumentRequest struct {
 
 func (x *DeleteDocumentRequest) Reset() {
 	*x = DeleteDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[26]
+	mi := &file_proviso_v1_matters_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1898,7 +2349,7 @@ func (x *DeleteDocumentRequest) String() string {
 func (*DeleteDocumentRequest) ProtoMessage() {}
 
 func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[26]
+	mi := &file_proviso_v1_matters_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1911,7 +2362,7 @@ func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{26}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DeleteDocumentRequest) GetMatterId() string {
@@ -1937,7 +2388,7 @@ type DeleteDocumentResponse struct {
 
 func (x *DeleteDocumentResponse) Reset() {
 	*x = DeleteDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[27]
+	mi := &file_proviso_v1_matters_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +2400,7 @@ func (x *DeleteDocumentResponse) String() string {
 func (*DeleteDocumentResponse) ProtoMessage() {}
 
 func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[27]
+	mi := &file_proviso_v1_matters_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +2413,7 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{27}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{34}
 }
 
 // WatchDocumentsRequest says which documents to watch.
@@ -1978,7 +2429,7 @@ type WatchDocumentsRequest struct {
 
 func (x *WatchDocumentsRequest) Reset() {
 	*x = WatchDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[28]
+	mi := &file_proviso_v1_matters_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1990,7 +2441,7 @@ func (x *WatchDocumentsRequest) String() string {
 func (*WatchDocumentsRequest) ProtoMessage() {}
 
 func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[28]
+	mi := &file_proviso_v1_matters_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2003,7 +2454,7 @@ func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{28}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchDocumentsRequest) GetMatterId() string {
@@ -2035,7 +2486,7 @@ type WatchDocumentsResponse struct {
 
 func (x *WatchDocumentsResponse) Reset() {
 	*x = WatchDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[29]
+	mi := &file_proviso_v1_matters_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2047,7 +2498,7 @@ func (x *WatchDocumentsResponse) String() string {
 func (*WatchDocumentsResponse) ProtoMessage() {}
 
 func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[29]
+	mi := &file_proviso_v1_matters_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2060,7 +2511,7 @@ func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{29}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchDocumentsResponse) GetDocument() *Document {
@@ -2089,7 +2540,32 @@ var File_proviso_v1_matters_proto protoreflect.FileDescriptor
 const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\n" +
 	"\x18proviso/v1/matters.proto\x12\n" +
-	"proviso.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17proviso/v1/errors.proto\"\xcc\x02\n" +
+	"proviso.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17proviso/v1/errors.proto\"\xb6\x01\n" +
+	"\fMatterMember\x12'\n" +
+	"\auser_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\x06userId\x12:\n" +
+	"\x04role\x18\x02 \x01(\x0e2\x16.proviso.v1.MatterRoleB\x0e\xe2A\x01\x02\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04role\x12A\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
+	"createTime\"\x83\x01\n" +
+	"\x18GrantMatterAccessRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12<\n" +
+	"\x06member\x18\x02 \x01(\v2\x18.proviso.v1.MatterMemberB\n" +
+	"\xe2A\x01\x02\xbaH\x03\xc8\x01\x01R\x06member\"M\n" +
+	"\x19GrantMatterAccessResponse\x120\n" +
+	"\x06member\x18\x01 \x01(\v2\x18.proviso.v1.MatterMemberR\x06member\"|\n" +
+	"\x19RevokeMatterAccessRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x124\n" +
+	"\x0emember_user_id\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\fmemberUserId\"\x1c\n" +
+	"\x1aRevokeMatterAccessResponse\"\x98\x01\n" +
+	"\x18ListMatterMembersRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12(\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x96\x01\n" +
+	"\x19ListMatterMembersResponse\x122\n" +
+	"\amembers\x18\x01 \x03(\v2\x18.proviso.v1.MatterMemberR\amembers\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xfe\x02\n" +
 	"\x06Matter\x12)\n" +
 	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12\x1c\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x04name\x12A\n" +
@@ -2100,7 +2576,8 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"readyCount\x12\x1f\n" +
 	"\x05notes\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x05notes\x12A\n" +
 	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
-	"updateTime\"\xac\x04\n" +
+	"updateTime\x120\n" +
+	"\x04role\x18\b \x01(\x0e2\x16.proviso.v1.MatterRoleB\x04\xe2A\x01\x03R\x04role\"\xac\x04\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1b\n" +
@@ -2245,13 +2722,23 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x17DOCUMENT_STATUS_PENDING\x10\x01\x12\x1e\n" +
 	"\x1aDOCUMENT_STATUS_PROCESSING\x10\x02\x12\x19\n" +
 	"\x15DOCUMENT_STATUS_READY\x10\x03\x12\x1a\n" +
-	"\x16DOCUMENT_STATUS_FAILED\x10\x042\xc7\b\n" +
+	"\x16DOCUMENT_STATUS_FAILED\x10\x04*p\n" +
+	"\n" +
+	"MatterRole\x12\x1b\n" +
+	"\x17MATTER_ROLE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12MATTER_ROLE_READER\x10\x01\x12\x16\n" +
+	"\x12MATTER_ROLE_EDITOR\x10\x02\x12\x15\n" +
+	"\x11MATTER_ROLE_OWNER\x10\x032\xff\n" +
+	"\n" +
 	"\rMatterService\x12Q\n" +
 	"\fCreateMatter\x12\x1f.proviso.v1.CreateMatterRequest\x1a .proviso.v1.CreateMatterResponse\x12M\n" +
 	"\tGetMatter\x12\x1c.proviso.v1.GetMatterRequest\x1a\x1d.proviso.v1.GetMatterResponse\"\x03\x90\x02\x01\x12S\n" +
 	"\vListMatters\x12\x1e.proviso.v1.ListMattersRequest\x1a\x1f.proviso.v1.ListMattersResponse\"\x03\x90\x02\x01\x12V\n" +
 	"\fUpdateMatter\x12\x1f.proviso.v1.UpdateMatterRequest\x1a .proviso.v1.UpdateMatterResponse\"\x03\x90\x02\x02\x12V\n" +
-	"\fDeleteMatter\x12\x1f.proviso.v1.DeleteMatterRequest\x1a .proviso.v1.DeleteMatterResponse\"\x03\x90\x02\x02\x12Y\n" +
+	"\fDeleteMatter\x12\x1f.proviso.v1.DeleteMatterRequest\x1a .proviso.v1.DeleteMatterResponse\"\x03\x90\x02\x02\x12e\n" +
+	"\x11GrantMatterAccess\x12$.proviso.v1.GrantMatterAccessRequest\x1a%.proviso.v1.GrantMatterAccessResponse\"\x03\x90\x02\x02\x12h\n" +
+	"\x12RevokeMatterAccess\x12%.proviso.v1.RevokeMatterAccessRequest\x1a&.proviso.v1.RevokeMatterAccessResponse\"\x03\x90\x02\x02\x12e\n" +
+	"\x11ListMatterMembers\x12$.proviso.v1.ListMatterMembersRequest\x1a%.proviso.v1.ListMatterMembersResponse\"\x03\x90\x02\x01\x12Y\n" +
 	"\x0eUploadDocument\x12!.proviso.v1.UploadDocumentRequest\x1a\".proviso.v1.UploadDocumentResponse(\x01\x12S\n" +
 	"\vGetDocument\x12\x1e.proviso.v1.GetDocumentRequest\x1a\x1f.proviso.v1.GetDocumentResponse\"\x03\x90\x02\x01\x12j\n" +
 	"\x12GetDocumentContent\x12%.proviso.v1.GetDocumentContentRequest\x1a&.proviso.v1.GetDocumentContentResponse\"\x03\x90\x02\x010\x01\x12_\n" +
@@ -2275,93 +2762,113 @@ func file_proviso_v1_matters_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_matters_proto_rawDescData
 }
 
-var file_proviso_v1_matters_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_proviso_v1_matters_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_proviso_v1_matters_proto_goTypes = []any{
 	(DocumentStatus)(0),                // 0: proviso.v1.DocumentStatus
-	(*Matter)(nil),                     // 1: proviso.v1.Matter
-	(*Document)(nil),                   // 2: proviso.v1.Document
-	(*CreateMatterRequest)(nil),        // 3: proviso.v1.CreateMatterRequest
-	(*CreateMatterResponse)(nil),       // 4: proviso.v1.CreateMatterResponse
-	(*GetMatterRequest)(nil),           // 5: proviso.v1.GetMatterRequest
-	(*GetMatterResponse)(nil),          // 6: proviso.v1.GetMatterResponse
-	(*ListMattersRequest)(nil),         // 7: proviso.v1.ListMattersRequest
-	(*ListMattersResponse)(nil),        // 8: proviso.v1.ListMattersResponse
-	(*UpdateMatterRequest)(nil),        // 9: proviso.v1.UpdateMatterRequest
-	(*UpdateMatterResponse)(nil),       // 10: proviso.v1.UpdateMatterResponse
-	(*DeleteMatterRequest)(nil),        // 11: proviso.v1.DeleteMatterRequest
-	(*DeleteMatterResponse)(nil),       // 12: proviso.v1.DeleteMatterResponse
-	(*UploadHeader)(nil),               // 13: proviso.v1.UploadHeader
-	(*UploadEnd)(nil),                  // 14: proviso.v1.UploadEnd
-	(*UploadDocumentRequest)(nil),      // 15: proviso.v1.UploadDocumentRequest
-	(*UploadDocumentResponse)(nil),     // 16: proviso.v1.UploadDocumentResponse
-	(*GetDocumentRequest)(nil),         // 17: proviso.v1.GetDocumentRequest
-	(*GetDocumentResponse)(nil),        // 18: proviso.v1.GetDocumentResponse
-	(*GetDocumentContentRequest)(nil),  // 19: proviso.v1.GetDocumentContentRequest
-	(*DocumentContentHeader)(nil),      // 20: proviso.v1.DocumentContentHeader
-	(*GetDocumentContentResponse)(nil), // 21: proviso.v1.GetDocumentContentResponse
-	(*GetDocumentPageRequest)(nil),     // 22: proviso.v1.GetDocumentPageRequest
-	(*PageWord)(nil),                   // 23: proviso.v1.PageWord
-	(*GetDocumentPageResponse)(nil),    // 24: proviso.v1.GetDocumentPageResponse
-	(*ListDocumentsRequest)(nil),       // 25: proviso.v1.ListDocumentsRequest
-	(*ListDocumentsResponse)(nil),      // 26: proviso.v1.ListDocumentsResponse
-	(*DeleteDocumentRequest)(nil),      // 27: proviso.v1.DeleteDocumentRequest
-	(*DeleteDocumentResponse)(nil),     // 28: proviso.v1.DeleteDocumentResponse
-	(*WatchDocumentsRequest)(nil),      // 29: proviso.v1.WatchDocumentsRequest
-	(*WatchDocumentsResponse)(nil),     // 30: proviso.v1.WatchDocumentsResponse
-	(*timestamppb.Timestamp)(nil),      // 31: google.protobuf.Timestamp
-	(FailureCause)(0),                  // 32: proviso.v1.FailureCause
-	(*fieldmaskpb.FieldMask)(nil),      // 33: google.protobuf.FieldMask
+	(MatterRole)(0),                    // 1: proviso.v1.MatterRole
+	(*MatterMember)(nil),               // 2: proviso.v1.MatterMember
+	(*GrantMatterAccessRequest)(nil),   // 3: proviso.v1.GrantMatterAccessRequest
+	(*GrantMatterAccessResponse)(nil),  // 4: proviso.v1.GrantMatterAccessResponse
+	(*RevokeMatterAccessRequest)(nil),  // 5: proviso.v1.RevokeMatterAccessRequest
+	(*RevokeMatterAccessResponse)(nil), // 6: proviso.v1.RevokeMatterAccessResponse
+	(*ListMatterMembersRequest)(nil),   // 7: proviso.v1.ListMatterMembersRequest
+	(*ListMatterMembersResponse)(nil),  // 8: proviso.v1.ListMatterMembersResponse
+	(*Matter)(nil),                     // 9: proviso.v1.Matter
+	(*Document)(nil),                   // 10: proviso.v1.Document
+	(*CreateMatterRequest)(nil),        // 11: proviso.v1.CreateMatterRequest
+	(*CreateMatterResponse)(nil),       // 12: proviso.v1.CreateMatterResponse
+	(*GetMatterRequest)(nil),           // 13: proviso.v1.GetMatterRequest
+	(*GetMatterResponse)(nil),          // 14: proviso.v1.GetMatterResponse
+	(*ListMattersRequest)(nil),         // 15: proviso.v1.ListMattersRequest
+	(*ListMattersResponse)(nil),        // 16: proviso.v1.ListMattersResponse
+	(*UpdateMatterRequest)(nil),        // 17: proviso.v1.UpdateMatterRequest
+	(*UpdateMatterResponse)(nil),       // 18: proviso.v1.UpdateMatterResponse
+	(*DeleteMatterRequest)(nil),        // 19: proviso.v1.DeleteMatterRequest
+	(*DeleteMatterResponse)(nil),       // 20: proviso.v1.DeleteMatterResponse
+	(*UploadHeader)(nil),               // 21: proviso.v1.UploadHeader
+	(*UploadEnd)(nil),                  // 22: proviso.v1.UploadEnd
+	(*UploadDocumentRequest)(nil),      // 23: proviso.v1.UploadDocumentRequest
+	(*UploadDocumentResponse)(nil),     // 24: proviso.v1.UploadDocumentResponse
+	(*GetDocumentRequest)(nil),         // 25: proviso.v1.GetDocumentRequest
+	(*GetDocumentResponse)(nil),        // 26: proviso.v1.GetDocumentResponse
+	(*GetDocumentContentRequest)(nil),  // 27: proviso.v1.GetDocumentContentRequest
+	(*DocumentContentHeader)(nil),      // 28: proviso.v1.DocumentContentHeader
+	(*GetDocumentContentResponse)(nil), // 29: proviso.v1.GetDocumentContentResponse
+	(*GetDocumentPageRequest)(nil),     // 30: proviso.v1.GetDocumentPageRequest
+	(*PageWord)(nil),                   // 31: proviso.v1.PageWord
+	(*GetDocumentPageResponse)(nil),    // 32: proviso.v1.GetDocumentPageResponse
+	(*ListDocumentsRequest)(nil),       // 33: proviso.v1.ListDocumentsRequest
+	(*ListDocumentsResponse)(nil),      // 34: proviso.v1.ListDocumentsResponse
+	(*DeleteDocumentRequest)(nil),      // 35: proviso.v1.DeleteDocumentRequest
+	(*DeleteDocumentResponse)(nil),     // 36: proviso.v1.DeleteDocumentResponse
+	(*WatchDocumentsRequest)(nil),      // 37: proviso.v1.WatchDocumentsRequest
+	(*WatchDocumentsResponse)(nil),     // 38: proviso.v1.WatchDocumentsResponse
+	(*timestamppb.Timestamp)(nil),      // 39: google.protobuf.Timestamp
+	(FailureCause)(0),                  // 40: proviso.v1.FailureCause
+	(*fieldmaskpb.FieldMask)(nil),      // 41: google.protobuf.FieldMask
 }
 var file_proviso_v1_matters_proto_depIdxs = []int32{
-	31, // 0: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
-	31, // 1: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
-	0,  // 2: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
-	31, // 3: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
-	32, // 4: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
-	1,  // 5: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
-	1,  // 6: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
-	1,  // 7: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
-	1,  // 8: proviso.v1.UpdateMatterRequest.matter:type_name -> proviso.v1.Matter
-	33, // 9: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 10: proviso.v1.UpdateMatterResponse.matter:type_name -> proviso.v1.Matter
-	13, // 11: proviso.v1.UploadDocumentRequest.header:type_name -> proviso.v1.UploadHeader
-	14, // 12: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
-	2,  // 13: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
-	2,  // 14: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
-	20, // 15: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
-	23, // 16: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
-	2,  // 17: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
-	2,  // 18: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
-	3,  // 19: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
-	5,  // 20: proviso.v1.MatterService.GetMatter:input_type -> proviso.v1.GetMatterRequest
-	7,  // 21: proviso.v1.MatterService.ListMatters:input_type -> proviso.v1.ListMattersRequest
-	9,  // 22: proviso.v1.MatterService.UpdateMatter:input_type -> proviso.v1.UpdateMatterRequest
-	11, // 23: proviso.v1.MatterService.DeleteMatter:input_type -> proviso.v1.DeleteMatterRequest
-	15, // 24: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
-	17, // 25: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
-	19, // 26: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
-	22, // 27: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
-	25, // 28: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
-	27, // 29: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
-	29, // 30: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
-	4,  // 31: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
-	6,  // 32: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
-	8,  // 33: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
-	10, // 34: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
-	12, // 35: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
-	16, // 36: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
-	18, // 37: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
-	21, // 38: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
-	24, // 39: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
-	26, // 40: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
-	28, // 41: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
-	30, // 42: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
-	31, // [31:43] is the sub-list for method output_type
-	19, // [19:31] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	1,  // 0: proviso.v1.MatterMember.role:type_name -> proviso.v1.MatterRole
+	39, // 1: proviso.v1.MatterMember.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 2: proviso.v1.GrantMatterAccessRequest.member:type_name -> proviso.v1.MatterMember
+	2,  // 3: proviso.v1.GrantMatterAccessResponse.member:type_name -> proviso.v1.MatterMember
+	2,  // 4: proviso.v1.ListMatterMembersResponse.members:type_name -> proviso.v1.MatterMember
+	39, // 5: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
+	39, // 6: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
+	1,  // 7: proviso.v1.Matter.role:type_name -> proviso.v1.MatterRole
+	0,  // 8: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
+	39, // 9: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
+	40, // 10: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
+	9,  // 11: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
+	9,  // 12: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
+	9,  // 13: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
+	9,  // 14: proviso.v1.UpdateMatterRequest.matter:type_name -> proviso.v1.Matter
+	41, // 15: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
+	9,  // 16: proviso.v1.UpdateMatterResponse.matter:type_name -> proviso.v1.Matter
+	21, // 17: proviso.v1.UploadDocumentRequest.header:type_name -> proviso.v1.UploadHeader
+	22, // 18: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
+	10, // 19: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
+	10, // 20: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
+	28, // 21: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
+	31, // 22: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
+	10, // 23: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
+	10, // 24: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
+	11, // 25: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
+	13, // 26: proviso.v1.MatterService.GetMatter:input_type -> proviso.v1.GetMatterRequest
+	15, // 27: proviso.v1.MatterService.ListMatters:input_type -> proviso.v1.ListMattersRequest
+	17, // 28: proviso.v1.MatterService.UpdateMatter:input_type -> proviso.v1.UpdateMatterRequest
+	19, // 29: proviso.v1.MatterService.DeleteMatter:input_type -> proviso.v1.DeleteMatterRequest
+	3,  // 30: proviso.v1.MatterService.GrantMatterAccess:input_type -> proviso.v1.GrantMatterAccessRequest
+	5,  // 31: proviso.v1.MatterService.RevokeMatterAccess:input_type -> proviso.v1.RevokeMatterAccessRequest
+	7,  // 32: proviso.v1.MatterService.ListMatterMembers:input_type -> proviso.v1.ListMatterMembersRequest
+	23, // 33: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
+	25, // 34: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
+	27, // 35: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
+	30, // 36: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
+	33, // 37: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
+	35, // 38: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
+	37, // 39: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
+	12, // 40: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
+	14, // 41: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
+	16, // 42: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
+	18, // 43: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
+	20, // 44: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
+	4,  // 45: proviso.v1.MatterService.GrantMatterAccess:output_type -> proviso.v1.GrantMatterAccessResponse
+	6,  // 46: proviso.v1.MatterService.RevokeMatterAccess:output_type -> proviso.v1.RevokeMatterAccessResponse
+	8,  // 47: proviso.v1.MatterService.ListMatterMembers:output_type -> proviso.v1.ListMatterMembersResponse
+	24, // 48: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
+	26, // 49: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
+	29, // 50: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
+	32, // 51: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
+	34, // 52: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
+	36, // 53: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
+	38, // 54: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
+	40, // [40:55] is the sub-list for method output_type
+	25, // [25:40] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_matters_proto_init() }
@@ -2370,12 +2877,12 @@ func file_proviso_v1_matters_proto_init() {
 		return
 	}
 	file_proviso_v1_errors_proto_init()
-	file_proviso_v1_matters_proto_msgTypes[14].OneofWrappers = []any{
+	file_proviso_v1_matters_proto_msgTypes[21].OneofWrappers = []any{
 		(*UploadDocumentRequest_Header)(nil),
 		(*UploadDocumentRequest_Data)(nil),
 		(*UploadDocumentRequest_End)(nil),
 	}
-	file_proviso_v1_matters_proto_msgTypes[20].OneofWrappers = []any{
+	file_proviso_v1_matters_proto_msgTypes[27].OneofWrappers = []any{
 		(*GetDocumentContentResponse_Header)(nil),
 		(*GetDocumentContentResponse_Data)(nil),
 	}
@@ -2384,8 +2891,8 @@ func file_proviso_v1_matters_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_matters_proto_rawDesc), len(file_proviso_v1_matters_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   30,
+			NumEnums:      2,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,9 @@ const (
 	MatterService_ListMatters_FullMethodName        = "/proviso.v1.MatterService/ListMatters"
 	MatterService_UpdateMatter_FullMethodName       = "/proviso.v1.MatterService/UpdateMatter"
 	MatterService_DeleteMatter_FullMethodName       = "/proviso.v1.MatterService/DeleteMatter"
+	MatterService_GrantMatterAccess_FullMethodName  = "/proviso.v1.MatterService/GrantMatterAccess"
+	MatterService_RevokeMatterAccess_FullMethodName = "/proviso.v1.MatterService/RevokeMatterAccess"
+	MatterService_ListMatterMembers_FullMethodName  = "/proviso.v1.MatterService/ListMatterMembers"
 	MatterService_UploadDocument_FullMethodName     = "/proviso.v1.MatterService/UploadDocument"
 	MatterService_GetDocument_FullMethodName        = "/proviso.v1.MatterService/GetDocument"
 	MatterService_GetDocumentContent_FullMethodName = "/proviso.v1.MatterService/GetDocumentContent"
@@ -50,7 +53,7 @@ type MatterServiceClient interface {
 	// GetMatter returns a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	GetMatter(ctx context.Context, in *GetMatterRequest, opts ...grpc.CallOption) (*GetMatterResponse, error)
-	// ListMatters lists the caller's matters, newest first.
+	// ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListMatters(ctx context.Context, in *ListMattersRequest, opts ...grpc.CallOption) (*ListMattersResponse, error)
 	// UpdateMatter changes the name or the notes of a matter.
@@ -62,6 +65,19 @@ type MatterServiceClient interface {
 	// a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error)
+	// GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+	// first owner. Only owners and administrators of the tenant may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+	// FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+	GrantMatterAccess(ctx context.Context, in *GrantMatterAccessRequest, opts ...grpc.CallOption) (*GrantMatterAccessResponse, error)
+	// RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+	// conversations stay his. Revoking what is not there changes nothing.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+	// FAILED_PRECONDITION/LAST_OWNER.
+	RevokeMatterAccess(ctx context.Context, in *RevokeMatterAccessRequest, opts ...grpc.CallOption) (*RevokeMatterAccessResponse, error)
+	// ListMatterMembers lists the members of a matter in the order of their user ids.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+	ListMatterMembers(ctx context.Context, in *ListMatterMembersRequest, opts ...grpc.CallOption) (*ListMatterMembersResponse, error)
 	// UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
 	// end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
 	// time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
@@ -153,6 +169,36 @@ func (c *matterServiceClient) DeleteMatter(ctx context.Context, in *DeleteMatter
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteMatterResponse)
 	err := c.cc.Invoke(ctx, MatterService_DeleteMatter_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *matterServiceClient) GrantMatterAccess(ctx context.Context, in *GrantMatterAccessRequest, opts ...grpc.CallOption) (*GrantMatterAccessResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GrantMatterAccessResponse)
+	err := c.cc.Invoke(ctx, MatterService_GrantMatterAccess_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *matterServiceClient) RevokeMatterAccess(ctx context.Context, in *RevokeMatterAccessRequest, opts ...grpc.CallOption) (*RevokeMatterAccessResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RevokeMatterAccessResponse)
+	err := c.cc.Invoke(ctx, MatterService_RevokeMatterAccess_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *matterServiceClient) ListMatterMembers(ctx context.Context, in *ListMatterMembersRequest, opts ...grpc.CallOption) (*ListMatterMembersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListMatterMembersResponse)
+	err := c.cc.Invoke(ctx, MatterService_ListMatterMembers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +313,7 @@ type MatterServiceServer interface {
 	// GetMatter returns a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	GetMatter(context.Context, *GetMatterRequest) (*GetMatterResponse, error)
-	// ListMatters lists the caller's matters, newest first.
+	// ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListMatters(context.Context, *ListMattersRequest) (*ListMattersResponse, error)
 	// UpdateMatter changes the name or the notes of a matter.
@@ -279,6 +325,19 @@ type MatterServiceServer interface {
 	// a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error)
+	// GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+	// first owner. Only owners and administrators of the tenant may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+	// FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+	GrantMatterAccess(context.Context, *GrantMatterAccessRequest) (*GrantMatterAccessResponse, error)
+	// RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+	// conversations stay his. Revoking what is not there changes nothing.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+	// FAILED_PRECONDITION/LAST_OWNER.
+	RevokeMatterAccess(context.Context, *RevokeMatterAccessRequest) (*RevokeMatterAccessResponse, error)
+	// ListMatterMembers lists the members of a matter in the order of their user ids.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+	ListMatterMembers(context.Context, *ListMatterMembersRequest) (*ListMatterMembersResponse, error)
 	// UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
 	// end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
 	// time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
@@ -340,6 +399,15 @@ func (UnimplementedMatterServiceServer) UpdateMatter(context.Context, *UpdateMat
 }
 func (UnimplementedMatterServiceServer) DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteMatter not implemented")
+}
+func (UnimplementedMatterServiceServer) GrantMatterAccess(context.Context, *GrantMatterAccessRequest) (*GrantMatterAccessResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GrantMatterAccess not implemented")
+}
+func (UnimplementedMatterServiceServer) RevokeMatterAccess(context.Context, *RevokeMatterAccessRequest) (*RevokeMatterAccessResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RevokeMatterAccess not implemented")
+}
+func (UnimplementedMatterServiceServer) ListMatterMembers(context.Context, *ListMatterMembersRequest) (*ListMatterMembersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMatterMembers not implemented")
 }
 func (UnimplementedMatterServiceServer) UploadDocument(grpc.ClientStreamingServer[UploadDocumentRequest, UploadDocumentResponse]) error {
 	return status.Error(codes.Unimplemented, "method UploadDocument not implemented")
@@ -473,6 +541,60 @@ func _MatterService_DeleteMatter_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MatterService_GrantMatterAccess_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GrantMatterAccessRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).GrantMatterAccess(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_GrantMatterAccess_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).GrantMatterAccess(ctx, req.(*GrantMatterAccessRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MatterService_RevokeMatterAccess_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RevokeMatterAccessRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).RevokeMatterAccess(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_RevokeMatterAccess_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).RevokeMatterAccess(ctx, req.(*RevokeMatterAccessRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MatterService_ListMatterMembers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMatterMembersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).ListMatterMembers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_ListMatterMembers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).ListMatterMembers(ctx, req.(*ListMatterMembersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _MatterService_UploadDocument_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(MatterServiceServer).UploadDocument(&grpc.GenericServerStream[UploadDocumentRequest, UploadDocumentResponse]{ServerStream: stream})
 }
@@ -600,6 +722,18 @@ var MatterService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteMatter",
 			Handler:    _MatterService_DeleteMatter_Handler,
+		},
+		{
+			MethodName: "GrantMatterAccess",
+			Handler:    _MatterService_GrantMatterAccess_Handler,
+		},
+		{
+			MethodName: "RevokeMatterAccess",
+			Handler:    _MatterService_RevokeMatterAccess_Handler,
+		},
+		{
+			MethodName: "ListMatterMembers",
+			Handler:    _MatterService_ListMatterMembers_Handler,
 		},
 		{
 			MethodName: "GetDocument",

@@ -178,8 +178,8 @@ export const ListRatingsResponseSchema: GenMessage<ListRatingsResponse> = /*@__P
   messageDesc(file_proviso_v1_maintenance, 4);
 
 /**
- * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
- * it. On a loopback address without credentials that is every caller.
+ * MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+ * asked for, every caller may use it.
  *
  * @generated from service proviso.v1.MaintenanceService
  */
@@ -198,7 +198,7 @@ export const MaintenanceService: GenService<{
     output: typeof RebuildIndexResponseSchema;
   },
   /**
-   * ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+   * ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    *
    * @generated from rpc proviso.v1.MaintenanceService.ListRatings

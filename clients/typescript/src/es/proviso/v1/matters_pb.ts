@@ -14,7 +14,204 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/matters.proto.
  */
 export const file_proviso_v1_matters: GenFile = /*@__PURE__*/
-  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEiggIKBk1hdHRlchIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIWCgRuYW1lGAIgASgJQgi6SAVyAxiABBI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSHAoOZG9jdW1lbnRfY291bnQYBCABKAVCBOJBAQMSGQoLcmVhZHlfY291bnQYBSABKAVCBOJBAQMSGAoFbm90ZXMYBiABKAlCCbpIBnIEGKCcARI1Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMiggMKCERvY3VtZW50EhMKC2RvY3VtZW50X2lkGAEgASgJEhEKCW1hdHRlcl9pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgptZWRpYV90eXBlGAQgASgJEhIKCnNpemVfYnl0ZXMYBSABKAUSDgoGc2hhMjU2GAYgASgJEioKBnN0YXR1cxgHIAEoDjIaLnByb3Zpc28udjEuRG9jdW1lbnRTdGF0dXMSFgoOZmFpbHVyZV9yZWFzb24YCCABKAkSFwoPY2hhcmFjdGVyX2NvdW50GAkgASgFEhMKC2NodW5rX2NvdW50GAogASgFEhIKCnBhZ2VfY291bnQYCyABKAUSLwoLdXBsb2FkX3RpbWUYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKFHJlcGxhY2VzX2RvY3VtZW50X2lkGA0gASgJEi8KDWZhaWx1cmVfY2F1c2UYDiABKA4yGC5wcm92aXNvLnYxLkZhaWx1cmVDYXVzZSJsChNDcmVhdGVNYXR0ZXJSZXF1ZXN0EhwKBG5hbWUYASABKAlCDuJBAQK6SAdyBRABGIAEEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABEhwKCnJlcXVlc3RfaWQYAyABKAlCCLpIBXIDGIABIjoKFENyZWF0ZU1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIjMKEEdldE1hdHRlclJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQEiNwoRR2V0TWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiagoSTGlzdE1hdHRlcnNSZXF1ZXN0Eh4KCXBhZ2Vfc2l6ZRgBIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAQSFgoEbmFtZRgDIAEoCUIIukgFcgMYgAQiZwoTTGlzdE1hdHRlcnNSZXNwb25zZRIjCgdtYXR0ZXJzGAEgAygLMhIucHJvdmlzby52MS5NYXR0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiiwEKE1VwZGF0ZU1hdHRlclJlcXVlc3QSLgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXJCCuJBAQK6SAPIAQESRAoLdXBkYXRlX21hc2sYAiABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrQhO6SBDiAQ0SBG5hbWUSBW5vdGVzIjoKFFVwZGF0ZU1hdHRlclJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIjYKE0RlbGV0ZU1hdHRlclJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQEiFgoURGVsZXRlTWF0dGVyUmVzcG9uc2UiwwEKDFVwbG9hZEhlYWRlchJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIAoIZmlsZW5hbWUYAiABKAlCDuJBAQK6SAdyBRABGP8BEi0KBnNoYTI1NhgDIAEoCUIdukgachgYQDIUXihbMC05YS1mQS1GXXs2NH0pPyQiCwoJVXBsb2FkRW5kIosBChVVcGxvYWREb2N1bWVudFJlcXVlc3QSKgoGaGVhZGVyGAEgASgLMhgucHJvdmlzby52MS5VcGxvYWRIZWFkZXJIABIOCgRkYXRhGAIgASgMSAASJAoDZW5kGAMgASgLMhUucHJvdmlzby52MS5VcGxvYWRFbmRIAEIQCgdwYXlsb2FkEgW6SAIIASJZChZVcGxvYWREb2N1bWVudFJlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudBIXCg9hbHJlYWR5X2V4aXN0ZWQYAiABKAgimwEKEkdldERvY3VtZW50UmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABASI9ChNHZXREb2N1bWVudFJlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudCLUAQoZR2V0RG9jdW1lbnRDb250ZW50UmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABARIXCgZvZmZzZXQYAyABKAVCB7pIBBoCKAASFwoGbGVuZ3RoGAQgASgFQge6SAQaAigAIokBChVEb2N1bWVudENvbnRlbnRIZWFkZXISEgoKbWVkaWFfdHlwZRgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgFEg4KBnNoYTI1NhgDIAEoCRIQCghmaWxlbmFtZRgEIAEoCRITCgtyYW5nZV9zdGFydBgFIAEoBRIRCglyYW5nZV9lbmQYBiABKAUibAoaR2V0RG9jdW1lbnRDb250ZW50UmVzcG9uc2USMwoGaGVhZGVyGAEgASgLMiEucHJvdmlzby52MS5Eb2N1bWVudENvbnRlbnRIZWFkZXJIABIOCgRkYXRhGAIgASgMSABCCQoHcGF5bG9hZCLsAQoWR2V0RG9jdW1lbnRQYWdlUmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABARIdCgRwYWdlGAMgASgFQg/iQQECukgIGgYYwIQ9KAESFgoFc3RhcnQYBCABKAVCB7pIBBoCKAASFAoDZW5kGAUgASgFQge6SAQaAigAIlsKCFBhZ2VXb3JkEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBRIJCgF4GAMgASgCEgkKAXkYBCABKAISDQoFd2lkdGgYBSABKAISDgoGaGVpZ2h0GAYgASgCIpMBChdHZXREb2N1bWVudFBhZ2VSZXNwb25zZRIMCgRwYWdlGAEgASgFEhIKCnBhZ2VfY291bnQYAiABKAUSEgoKaGFzX2xheW91dBgDIAEoCBINCgV3aWR0aBgEIAEoAhIOCgZoZWlnaHQYBSABKAISIwoFd29yZHMYBiADKAsyFC5wcm92aXNvLnYxLlBhZ2VXb3JkIrgBChRMaXN0RG9jdW1lbnRzUmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSHgoJcGFnZV9zaXplGAIgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiABCJtChVMaXN0RG9jdW1lbnRzUmVzcG9uc2USJwoJZG9jdW1lbnRzGAEgAygLMhQucHJvdmlzby52MS5Eb2N1bWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSKeAQoVRGVsZXRlRG9jdW1lbnRSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBIhgKFkRlbGV0ZURvY3VtZW50UmVzcG9uc2UiowEKFVdhdGNoRG9jdW1lbnRzUmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSJgoMZG9jdW1lbnRfaWRzGAIgAygJQhC6SA2SAQoQ6AciBXIDsAEBImsKFldhdGNoRG9jdW1lbnRzUmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhMKC2NodW5rc19kb25lGAIgASgFEhQKDGNodW5rc190b3RhbBgDIAEoBSqlAQoORG9jdW1lbnRTdGF0dXMSHwobRE9DVU1FTlRfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXRE9DVU1FTlRfU1RBVFVTX1BFTkRJTkcQARIeChpET0NVTUVOVF9TVEFUVVNfUFJPQ0VTU0lORxACEhkKFURPQ1VNRU5UX1NUQVRVU19SRUFEWRADEhoKFkRPQ1VNRU5UX1NUQVRVU19GQUlMRUQQBDLHCAoNTWF0dGVyU2VydmljZRJRCgxDcmVhdGVNYXR0ZXISHy5wcm92aXNvLnYxLkNyZWF0ZU1hdHRlclJlcXVlc3QaIC5wcm92aXNvLnYxLkNyZWF0ZU1hdHRlclJlc3BvbnNlEk0KCUdldE1hdHRlchIcLnByb3Zpc28udjEuR2V0TWF0dGVyUmVxdWVzdBodLnByb3Zpc28udjEuR2V0TWF0dGVyUmVzcG9uc2UiA5ACARJTCgtMaXN0TWF0dGVycxIeLnByb3Zpc28udjEuTGlzdE1hdHRlcnNSZXF1ZXN0Gh8ucHJvdmlzby52MS5MaXN0TWF0dGVyc1Jlc3BvbnNlIgOQAgESVgoMVXBkYXRlTWF0dGVyEh8ucHJvdmlzby52MS5VcGRhdGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5VcGRhdGVNYXR0ZXJSZXNwb25zZSIDkAICElYKDERlbGV0ZU1hdHRlchIfLnByb3Zpc28udjEuRGVsZXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuRGVsZXRlTWF0dGVyUmVzcG9uc2UiA5ACAhJZCg5VcGxvYWREb2N1bWVudBIhLnByb3Zpc28udjEuVXBsb2FkRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5VcGxvYWREb2N1bWVudFJlc3BvbnNlKAESUwoLR2V0RG9jdW1lbnQSHi5wcm92aXNvLnYxLkdldERvY3VtZW50UmVxdWVzdBofLnByb3Zpc28udjEuR2V0RG9jdW1lbnRSZXNwb25zZSIDkAIBEmoKEkdldERvY3VtZW50Q29udGVudBIlLnByb3Zpc28udjEuR2V0RG9jdW1lbnRDb250ZW50UmVxdWVzdBomLnByb3Zpc28udjEuR2V0RG9jdW1lbnRDb250ZW50UmVzcG9uc2UiA5ACATABEl8KD0dldERvY3VtZW50UGFnZRIiLnByb3Zpc28udjEuR2V0RG9jdW1lbnRQYWdlUmVxdWVzdBojLnByb3Zpc28udjEuR2V0RG9jdW1lbnRQYWdlUmVzcG9uc2UiA5ACARJZCg1MaXN0RG9jdW1lbnRzEiAucHJvdmlzby52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBohLnByb3Zpc28udjEuTGlzdERvY3VtZW50c1Jlc3BvbnNlIgOQAgESXAoORGVsZXRlRG9jdW1lbnQSIS5wcm92aXNvLnYxLkRlbGV0ZURvY3VtZW50UmVxdWVzdBoiLnByb3Zpc28udjEuRGVsZXRlRG9jdW1lbnRSZXNwb25zZSIDkAICElkKDldhdGNoRG9jdW1lbnRzEiEucHJvdmlzby52MS5XYXRjaERvY3VtZW50c1JlcXVlc3QaIi5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVzcG9uc2UwAWIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_proviso_v1_errors]);
+  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEinAEKDE1hdHRlck1lbWJlchIfCgd1c2VyX2lkGAEgASgJQg7iQQECukgHcgUQARiAARI0CgRyb2xlGAIgASgOMhYucHJvdmlzby52MS5NYXR0ZXJSb2xlQg7iQQECukgHggEEEAEgABI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMicQoYR3JhbnRNYXR0ZXJBY2Nlc3NSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEjQKBm1lbWJlchgCIAEoCzIYLnByb3Zpc28udjEuTWF0dGVyTWVtYmVyQgriQQECukgDyAEBIkUKGUdyYW50TWF0dGVyQWNjZXNzUmVzcG9uc2USKAoGbWVtYmVyGAEgASgLMhgucHJvdmlzby52MS5NYXR0ZXJNZW1iZXIiZAoZUmV2b2tlTWF0dGVyQWNjZXNzUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARImCg5tZW1iZXJfdXNlcl9pZBgCIAEoCUIO4kEBArpIB3IFEAEYgAEiHAoaUmV2b2tlTWF0dGVyQWNjZXNzUmVzcG9uc2UieQoYTGlzdE1hdHRlck1lbWJlcnNSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEh4KCXBhZ2Vfc2l6ZRgCIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAQicwoZTGlzdE1hdHRlck1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhgucHJvdmlzby52MS5NYXR0ZXJNZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUirgIKBk1hdHRlchIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIWCgRuYW1lGAIgASgJQgi6SAVyAxiABBI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSHAoOZG9jdW1lbnRfY291bnQYBCABKAVCBOJBAQMSGQoLcmVhZHlfY291bnQYBSABKAVCBOJBAQMSGAoFbm90ZXMYBiABKAlCCbpIBnIEGKCcARI1Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSKgoEcm9sZRgIIAEoDjIWLnByb3Zpc28udjEuTWF0dGVyUm9sZUIE4kEBAyKCAwoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSEQoJbWF0dGVyX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCm1lZGlhX3R5cGUYBCABKAkSEgoKc2l6ZV9ieXRlcxgFIAEoBRIOCgZzaGEyNTYYBiABKAkSKgoGc3RhdHVzGAcgASgOMhoucHJvdmlzby52MS5Eb2N1bWVudFN0YXR1cxIWCg5mYWlsdXJlX3JlYXNvbhgIIAEoCRIXCg9jaGFyYWN0ZXJfY291bnQYCSABKAUSEwoLY2h1bmtfY291bnQYCiABKAUSEgoKcGFnZV9jb3VudBgLIAEoBRIvCgt1cGxvYWRfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoUcmVwbGFjZXNfZG9jdW1lbnRfaWQYDSABKAkSLwoNZmFpbHVyZV9jYXVzZRgOIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlImwKE0NyZWF0ZU1hdHRlclJlcXVlc3QSHAoEbmFtZRgBIAEoCUIO4kEBArpIB3IFEAEYgAQSGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMYgAEiOgoUQ3JlYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiMwoQR2V0TWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASI3ChFHZXRNYXR0ZXJSZXNwb25zZRIiCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlciJqChJMaXN0TWF0dGVyc1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABBIWCgRuYW1lGAMgASgJQgi6SAVyAxiABCJnChNMaXN0TWF0dGVyc1Jlc3BvbnNlEiMKB21hdHRlcnMYASADKAsyEi5wcm92aXNvLnYxLk1hdHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSKLAQoTVXBkYXRlTWF0dGVyUmVxdWVzdBIuCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlckIK4kEBArpIA8gBARJECgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCE7pIEOIBDRIEbmFtZRIFbm90ZXMiOgoUVXBkYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiNgoTRGVsZXRlTWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASIWChREZWxldGVNYXR0ZXJSZXNwb25zZSLDAQoMVXBsb2FkSGVhZGVyEmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIgCghmaWxlbmFtZRgCIAEoCUIO4kEBArpIB3IFEAEY/wESLQoGc2hhMjU2GAMgASgJQh26SBpyGBhAMhReKFswLTlhLWZBLUZdezY0fSk/JCILCglVcGxvYWRFbmQiiwEKFVVwbG9hZERvY3VtZW50UmVxdWVzdBIqCgZoZWFkZXIYASABKAsyGC5wcm92aXNvLnYxLlVwbG9hZEhlYWRlckgAEg4KBGRhdGEYAiABKAxIABIkCgNlbmQYAyABKAsyFS5wcm92aXNvLnYxLlVwbG9hZEVuZEgAQhAKB3BheWxvYWQSBbpIAggBIlkKFlVwbG9hZERvY3VtZW50UmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhcKD2FscmVhZHlfZXhpc3RlZBgCIAEoCCKbAQoSR2V0RG9jdW1lbnRSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBIj0KE0dldERvY3VtZW50UmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50ItQBChlHZXREb2N1bWVudENvbnRlbnRSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBEhcKBm9mZnNldBgDIAEoBUIHukgEGgIoABIXCgZsZW5ndGgYBCABKAVCB7pIBBoCKAAiiQEKFURvY3VtZW50Q29udGVudEhlYWRlchISCgptZWRpYV90eXBlGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAUSDgoGc2hhMjU2GAMgASgJEhAKCGZpbGVuYW1lGAQgASgJEhMKC3JhbmdlX3N0YXJ0GAUgASgFEhEKCXJhbmdlX2VuZBgGIAEoBSJsChpHZXREb2N1bWVudENvbnRlbnRSZXNwb25zZRIzCgZoZWFkZXIYASABKAsyIS5wcm92aXNvLnYxLkRvY3VtZW50Q29udGVudEhlYWRlckgAEg4KBGRhdGEYAiABKAxIAEIJCgdwYXlsb2FkIuwBChZHZXREb2N1bWVudFBhZ2VSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBEh0KBHBhZ2UYAyABKAVCD+JBAQK6SAgaBhjAhD0oARIWCgVzdGFydBgEIAEoBUIHukgEGgIoABIUCgNlbmQYBSABKAVCB7pIBBoCKAAiWwoIUGFnZVdvcmQSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFEgkKAXgYAyABKAISCQoBeRgEIAEoAhINCgV3aWR0aBgFIAEoAhIOCgZoZWlnaHQYBiABKAIikwEKF0dldERvY3VtZW50UGFnZVJlc3BvbnNlEgwKBHBhZ2UYASABKAUSEgoKcGFnZV9jb3VudBgCIAEoBRISCgpoYXNfbGF5b3V0GAMgASgIEg0KBXdpZHRoGAQgASgCEg4KBmhlaWdodBgFIAEoAhIjCgV3b3JkcxgGIAMoCzIULnByb3Zpc28udjEuUGFnZVdvcmQiuAEKFExpc3REb2N1bWVudHNSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIeCglwYWdlX3NpemUYAiABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAEIm0KFUxpc3REb2N1bWVudHNSZXNwb25zZRInCglkb2N1bWVudHMYASADKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFIp4BChVEZWxldGVEb2N1bWVudFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQEiGAoWRGVsZXRlRG9jdW1lbnRSZXNwb25zZSKjAQoVV2F0Y2hEb2N1bWVudHNSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBImCgxkb2N1bWVudF9pZHMYAiADKAlCELpIDZIBChDoByIFcgOwAQEiawoWV2F0Y2hEb2N1bWVudHNSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSEwoLY2h1bmtzX2RvbmUYAiABKAUSFAoMY2h1bmtzX3RvdGFsGAMgASgFKqUBCg5Eb2N1bWVudFN0YXR1cxIfChtET0NVTUVOVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdET0NVTUVOVF9TVEFUVVNfUEVORElORxABEh4KGkRPQ1VNRU5UX1NUQVRVU19QUk9DRVNTSU5HEAISGQoVRE9DVU1FTlRfU1RBVFVTX1JFQURZEAMSGgoWRE9DVU1FTlRfU1RBVFVTX0ZBSUxFRBAEKnAKCk1hdHRlclJvbGUSGwoXTUFUVEVSX1JPTEVfVU5TUEVDSUZJRUQQABIWChJNQVRURVJfUk9MRV9SRUFERVIQARIWChJNQVRURVJfUk9MRV9FRElUT1IQAhIVChFNQVRURVJfUk9MRV9PV05FUhADMv8KCg1NYXR0ZXJTZXJ2aWNlElEKDENyZWF0ZU1hdHRlchIfLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVzcG9uc2USTQoJR2V0TWF0dGVyEhwucHJvdmlzby52MS5HZXRNYXR0ZXJSZXF1ZXN0Gh0ucHJvdmlzby52MS5HZXRNYXR0ZXJSZXNwb25zZSIDkAIBElMKC0xpc3RNYXR0ZXJzEh4ucHJvdmlzby52MS5MaXN0TWF0dGVyc1JlcXVlc3QaHy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJzUmVzcG9uc2UiA5ACARJWCgxVcGRhdGVNYXR0ZXISHy5wcm92aXNvLnYxLlVwZGF0ZU1hdHRlclJlcXVlc3QaIC5wcm92aXNvLnYxLlVwZGF0ZU1hdHRlclJlc3BvbnNlIgOQAgISVgoMRGVsZXRlTWF0dGVyEh8ucHJvdmlzby52MS5EZWxldGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5EZWxldGVNYXR0ZXJSZXNwb25zZSIDkAICEmUKEUdyYW50TWF0dGVyQWNjZXNzEiQucHJvdmlzby52MS5HcmFudE1hdHRlckFjY2Vzc1JlcXVlc3QaJS5wcm92aXNvLnYxLkdyYW50TWF0dGVyQWNjZXNzUmVzcG9uc2UiA5ACAhJoChJSZXZva2VNYXR0ZXJBY2Nlc3MSJS5wcm92aXNvLnYxLlJldm9rZU1hdHRlckFjY2Vzc1JlcXVlc3QaJi5wcm92aXNvLnYxLlJldm9rZU1hdHRlckFjY2Vzc1Jlc3BvbnNlIgOQAgISZQoRTGlzdE1hdHRlck1lbWJlcnMSJC5wcm92aXNvLnYxLkxpc3RNYXR0ZXJNZW1iZXJzUmVxdWVzdBolLnByb3Zpc28udjEuTGlzdE1hdHRlck1lbWJlcnNSZXNwb25zZSIDkAIBElkKDlVwbG9hZERvY3VtZW50EiEucHJvdmlzby52MS5VcGxvYWREb2N1bWVudFJlcXVlc3QaIi5wcm92aXNvLnYxLlVwbG9hZERvY3VtZW50UmVzcG9uc2UoARJTCgtHZXREb2N1bWVudBIeLnByb3Zpc28udjEuR2V0RG9jdW1lbnRSZXF1ZXN0Gh8ucHJvdmlzby52MS5HZXREb2N1bWVudFJlc3BvbnNlIgOQAgESagoSR2V0RG9jdW1lbnRDb250ZW50EiUucHJvdmlzby52MS5HZXREb2N1bWVudENvbnRlbnRSZXF1ZXN0GiYucHJvdmlzby52MS5HZXREb2N1bWVudENvbnRlbnRSZXNwb25zZSIDkAIBMAESXwoPR2V0RG9jdW1lbnRQYWdlEiIucHJvdmlzby52MS5HZXREb2N1bWVudFBhZ2VSZXF1ZXN0GiMucHJvdmlzby52MS5HZXREb2N1bWVudFBhZ2VSZXNwb25zZSIDkAIBElkKDUxpc3REb2N1bWVudHMSIC5wcm92aXNvLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0GiEucHJvdmlzby52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2UiA5ACARJcCg5EZWxldGVEb2N1bWVudBIhLnByb3Zpc28udjEuRGVsZXRlRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5EZWxldGVEb2N1bWVudFJlc3BvbnNlIgOQAgISWQoOV2F0Y2hEb2N1bWVudHMSIS5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVxdWVzdBoiLnByb3Zpc28udjEuV2F0Y2hEb2N1bWVudHNSZXNwb25zZTABYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_proviso_v1_errors]);
+
+/**
+ * MatterMember is a user with a role in a matter.
+ *
+ * @generated from message proviso.v1.MatterMember
+ */
+export type MatterMember = Message<"proviso.v1.MatterMember"> & {
+  /**
+   * The user, as credentials and `user_id` name him. Limits: 1 to 128 characters.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * What he may do.
+   *
+   * @generated from field: proviso.v1.MatterRole role = 2;
+   */
+  role: MatterRole;
+
+  /**
+   * Since when he is a member.
+   *
+   * @generated from field: google.protobuf.Timestamp create_time = 3;
+   */
+  createTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.MatterMember.
+ * Use `create(MatterMemberSchema)` to create a new message.
+ */
+export const MatterMemberSchema: GenMessage<MatterMember> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 0);
+
+/**
+ * GrantMatterAccessRequest names the matter and the member.
+ *
+ * @generated from message proviso.v1.GrantMatterAccessRequest
+ */
+export type GrantMatterAccessRequest = Message<"proviso.v1.GrantMatterAccessRequest"> & {
+  /**
+   * UUID.
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * The user and the role that he is to have.
+   *
+   * @generated from field: proviso.v1.MatterMember member = 2;
+   */
+  member?: MatterMember | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.GrantMatterAccessRequest.
+ * Use `create(GrantMatterAccessRequestSchema)` to create a new message.
+ */
+export const GrantMatterAccessRequestSchema: GenMessage<GrantMatterAccessRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 1);
+
+/**
+ * GrantMatterAccessResponse has the member.
+ *
+ * @generated from message proviso.v1.GrantMatterAccessResponse
+ */
+export type GrantMatterAccessResponse = Message<"proviso.v1.GrantMatterAccessResponse"> & {
+  /**
+   * The member as he is now.
+   *
+   * @generated from field: proviso.v1.MatterMember member = 1;
+   */
+  member?: MatterMember | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.GrantMatterAccessResponse.
+ * Use `create(GrantMatterAccessResponseSchema)` to create a new message.
+ */
+export const GrantMatterAccessResponseSchema: GenMessage<GrantMatterAccessResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 2);
+
+/**
+ * RevokeMatterAccessRequest names the matter and the member.
+ *
+ * @generated from message proviso.v1.RevokeMatterAccessRequest
+ */
+export type RevokeMatterAccessRequest = Message<"proviso.v1.RevokeMatterAccessRequest"> & {
+  /**
+   * UUID.
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * The member to remove. Limits: 1 to 128 characters.
+   *
+   * @generated from field: string member_user_id = 2;
+   */
+  memberUserId: string;
+};
+
+/**
+ * Describes the message proviso.v1.RevokeMatterAccessRequest.
+ * Use `create(RevokeMatterAccessRequestSchema)` to create a new message.
+ */
+export const RevokeMatterAccessRequestSchema: GenMessage<RevokeMatterAccessRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 3);
+
+/**
+ * RevokeMatterAccessResponse is empty.
+ *
+ * @generated from message proviso.v1.RevokeMatterAccessResponse
+ */
+export type RevokeMatterAccessResponse = Message<"proviso.v1.RevokeMatterAccessResponse"> & {
+};
+
+/**
+ * Describes the message proviso.v1.RevokeMatterAccessResponse.
+ * Use `create(RevokeMatterAccessResponseSchema)` to create a new message.
+ */
+export const RevokeMatterAccessResponseSchema: GenMessage<RevokeMatterAccessResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 4);
+
+/**
+ * ListMatterMembersRequest asks for a page of members.
+ *
+ * @generated from message proviso.v1.ListMatterMembersRequest
+ */
+export type ListMatterMembersRequest = Message<"proviso.v1.ListMatterMembersRequest"> & {
+  /**
+   * UUID.
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * Number of members to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message proviso.v1.ListMatterMembersRequest.
+ * Use `create(ListMatterMembersRequestSchema)` to create a new message.
+ */
+export const ListMatterMembersRequestSchema: GenMessage<ListMatterMembersRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 5);
+
+/**
+ * ListMatterMembersResponse is a page of members.
+ *
+ * @generated from message proviso.v1.ListMatterMembersResponse
+ */
+export type ListMatterMembersResponse = Message<"proviso.v1.ListMatterMembersResponse"> & {
+  /**
+   * The members.
+   *
+   * @generated from field: repeated proviso.v1.MatterMember members = 1;
+   */
+  members: MatterMember[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of members on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+};
+
+/**
+ * Describes the message proviso.v1.ListMatterMembersResponse.
+ * Use `create(ListMatterMembersResponseSchema)` to create a new message.
+ */
+export const ListMatterMembersResponseSchema: GenMessage<ListMatterMembersResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 6);
 
 /**
  * Matter is a case, deal or project: a set of documents.
@@ -70,6 +267,13 @@ export type Matter = Message<"proviso.v1.Matter"> & {
    * @generated from field: google.protobuf.Timestamp update_time = 7;
    */
   updateTime?: Timestamp | undefined;
+
+  /**
+   * What the caller may do in it; OWNER for an administrator of the tenant, and where no credentials are asked for.
+   *
+   * @generated from field: proviso.v1.MatterRole role = 8;
+   */
+  role: MatterRole;
 };
 
 /**
@@ -77,7 +281,7 @@ export type Matter = Message<"proviso.v1.Matter"> & {
  * Use `create(MatterSchema)` to create a new message.
  */
 export const MatterSchema: GenMessage<Matter> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 0);
+  messageDesc(file_proviso_v1_matters, 7);
 
 /**
  * Document is a file of a matter, or of the documentation.
@@ -191,7 +395,7 @@ export type Document = Message<"proviso.v1.Document"> & {
  * Use `create(DocumentSchema)` to create a new message.
  */
 export const DocumentSchema: GenMessage<Document> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 1);
+  messageDesc(file_proviso_v1_matters, 8);
 
 /**
  * CreateMatterRequest describes a matter.
@@ -227,7 +431,7 @@ export type CreateMatterRequest = Message<"proviso.v1.CreateMatterRequest"> & {
  * Use `create(CreateMatterRequestSchema)` to create a new message.
  */
 export const CreateMatterRequestSchema: GenMessage<CreateMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 2);
+  messageDesc(file_proviso_v1_matters, 9);
 
 /**
  * CreateMatterResponse holds the new matter.
@@ -248,7 +452,7 @@ export type CreateMatterResponse = Message<"proviso.v1.CreateMatterResponse"> & 
  * Use `create(CreateMatterResponseSchema)` to create a new message.
  */
 export const CreateMatterResponseSchema: GenMessage<CreateMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 3);
+  messageDesc(file_proviso_v1_matters, 10);
 
 /**
  * GetMatterRequest names a matter.
@@ -269,7 +473,7 @@ export type GetMatterRequest = Message<"proviso.v1.GetMatterRequest"> & {
  * Use `create(GetMatterRequestSchema)` to create a new message.
  */
 export const GetMatterRequestSchema: GenMessage<GetMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 4);
+  messageDesc(file_proviso_v1_matters, 11);
 
 /**
  * GetMatterResponse holds a matter.
@@ -290,7 +494,7 @@ export type GetMatterResponse = Message<"proviso.v1.GetMatterResponse"> & {
  * Use `create(GetMatterResponseSchema)` to create a new message.
  */
 export const GetMatterResponseSchema: GenMessage<GetMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 5);
+  messageDesc(file_proviso_v1_matters, 12);
 
 /**
  * ListMattersRequest asks for a page of matters.
@@ -326,7 +530,7 @@ export type ListMattersRequest = Message<"proviso.v1.ListMattersRequest"> & {
  * Use `create(ListMattersRequestSchema)` to create a new message.
  */
 export const ListMattersRequestSchema: GenMessage<ListMattersRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 6);
+  messageDesc(file_proviso_v1_matters, 13);
 
 /**
  * ListMattersResponse is a page of matters.
@@ -361,7 +565,7 @@ export type ListMattersResponse = Message<"proviso.v1.ListMattersResponse"> & {
  * Use `create(ListMattersResponseSchema)` to create a new message.
  */
 export const ListMattersResponseSchema: GenMessage<ListMattersResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 7);
+  messageDesc(file_proviso_v1_matters, 14);
 
 /**
  * UpdateMatterRequest says what to change of a matter.
@@ -389,7 +593,7 @@ export type UpdateMatterRequest = Message<"proviso.v1.UpdateMatterRequest"> & {
  * Use `create(UpdateMatterRequestSchema)` to create a new message.
  */
 export const UpdateMatterRequestSchema: GenMessage<UpdateMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 8);
+  messageDesc(file_proviso_v1_matters, 15);
 
 /**
  * UpdateMatterResponse holds the matter as it is now.
@@ -410,7 +614,7 @@ export type UpdateMatterResponse = Message<"proviso.v1.UpdateMatterResponse"> & 
  * Use `create(UpdateMatterResponseSchema)` to create a new message.
  */
 export const UpdateMatterResponseSchema: GenMessage<UpdateMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 9);
+  messageDesc(file_proviso_v1_matters, 16);
 
 /**
  * DeleteMatterRequest names a matter.
@@ -431,7 +635,7 @@ export type DeleteMatterRequest = Message<"proviso.v1.DeleteMatterRequest"> & {
  * Use `create(DeleteMatterRequestSchema)` to create a new message.
  */
 export const DeleteMatterRequestSchema: GenMessage<DeleteMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 10);
+  messageDesc(file_proviso_v1_matters, 17);
 
 /**
  * DeleteMatterResponse is empty.
@@ -446,7 +650,7 @@ export type DeleteMatterResponse = Message<"proviso.v1.DeleteMatterResponse"> & 
  * Use `create(DeleteMatterResponseSchema)` to create a new message.
  */
 export const DeleteMatterResponseSchema: GenMessage<DeleteMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 11);
+  messageDesc(file_proviso_v1_matters, 18);
 
 /**
  * UploadHeader says what the bytes that follow are.
@@ -481,7 +685,7 @@ export type UploadHeader = Message<"proviso.v1.UploadHeader"> & {
  * Use `create(UploadHeaderSchema)` to create a new message.
  */
 export const UploadHeaderSchema: GenMessage<UploadHeader> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 12);
+  messageDesc(file_proviso_v1_matters, 19);
 
 /**
  * UploadEnd says that the document is complete. A stream that ends without it may have broken off: some gRPC libraries
@@ -497,7 +701,7 @@ export type UploadEnd = Message<"proviso.v1.UploadEnd"> & {
  * Use `create(UploadEndSchema)` to create a new message.
  */
 export const UploadEndSchema: GenMessage<UploadEnd> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 13);
+  messageDesc(file_proviso_v1_matters, 20);
 
 /**
  * UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
@@ -542,7 +746,7 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
  * Use `create(UploadDocumentRequestSchema)` to create a new message.
  */
 export const UploadDocumentRequestSchema: GenMessage<UploadDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 14);
+  messageDesc(file_proviso_v1_matters, 21);
 
 /**
  * UploadDocumentResponse holds the document as stored.
@@ -570,7 +774,7 @@ export type UploadDocumentResponse = Message<"proviso.v1.UploadDocumentResponse"
  * Use `create(UploadDocumentResponseSchema)` to create a new message.
  */
 export const UploadDocumentResponseSchema: GenMessage<UploadDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 15);
+  messageDesc(file_proviso_v1_matters, 22);
 
 /**
  * GetDocumentRequest names a document.
@@ -598,7 +802,7 @@ export type GetDocumentRequest = Message<"proviso.v1.GetDocumentRequest"> & {
  * Use `create(GetDocumentRequestSchema)` to create a new message.
  */
 export const GetDocumentRequestSchema: GenMessage<GetDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 16);
+  messageDesc(file_proviso_v1_matters, 23);
 
 /**
  * GetDocumentResponse holds a document.
@@ -619,7 +823,7 @@ export type GetDocumentResponse = Message<"proviso.v1.GetDocumentResponse"> & {
  * Use `create(GetDocumentResponseSchema)` to create a new message.
  */
 export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 17);
+  messageDesc(file_proviso_v1_matters, 24);
 
 /**
  * GetDocumentContentRequest names a document and a part of its bytes.
@@ -661,7 +865,7 @@ export type GetDocumentContentRequest = Message<"proviso.v1.GetDocumentContentRe
  * Use `create(GetDocumentContentRequestSchema)` to create a new message.
  */
 export const GetDocumentContentRequestSchema: GenMessage<GetDocumentContentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 18);
+  messageDesc(file_proviso_v1_matters, 25);
 
 /**
  * DocumentContentHeader says what the bytes that follow are.
@@ -717,7 +921,7 @@ export type DocumentContentHeader = Message<"proviso.v1.DocumentContentHeader"> 
  * Use `create(DocumentContentHeaderSchema)` to create a new message.
  */
 export const DocumentContentHeaderSchema: GenMessage<DocumentContentHeader> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 19);
+  messageDesc(file_proviso_v1_matters, 26);
 
 /**
  * GetDocumentContentResponse is one message of a document's content: the header first, then the bytes in order.
@@ -754,7 +958,7 @@ export type GetDocumentContentResponse = Message<"proviso.v1.GetDocumentContentR
  * Use `create(GetDocumentContentResponseSchema)` to create a new message.
  */
 export const GetDocumentContentResponseSchema: GenMessage<GetDocumentContentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 20);
+  messageDesc(file_proviso_v1_matters, 27);
 
 /**
  * GetDocumentPageRequest names a page of a document.
@@ -804,7 +1008,7 @@ export type GetDocumentPageRequest = Message<"proviso.v1.GetDocumentPageRequest"
  * Use `create(GetDocumentPageRequestSchema)` to create a new message.
  */
 export const GetDocumentPageRequestSchema: GenMessage<GetDocumentPageRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 21);
+  messageDesc(file_proviso_v1_matters, 28);
 
 /**
  * PageWord is a word of a document's text and the box around it on its page.
@@ -860,7 +1064,7 @@ export type PageWord = Message<"proviso.v1.PageWord"> & {
  * Use `create(PageWordSchema)` to create a new message.
  */
 export const PageWordSchema: GenMessage<PageWord> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 22);
+  messageDesc(file_proviso_v1_matters, 29);
 
 /**
  * GetDocumentPageResponse holds a page as it is shown, turned as the file asks for.
@@ -917,7 +1121,7 @@ export type GetDocumentPageResponse = Message<"proviso.v1.GetDocumentPageRespons
  * Use `create(GetDocumentPageResponseSchema)` to create a new message.
  */
 export const GetDocumentPageResponseSchema: GenMessage<GetDocumentPageResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 23);
+  messageDesc(file_proviso_v1_matters, 30);
 
 /**
  * ListDocumentsRequest asks for a page of documents.
@@ -953,7 +1157,7 @@ export type ListDocumentsRequest = Message<"proviso.v1.ListDocumentsRequest"> & 
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 24);
+  messageDesc(file_proviso_v1_matters, 31);
 
 /**
  * ListDocumentsResponse is a page of documents.
@@ -988,7 +1192,7 @@ export type ListDocumentsResponse = Message<"proviso.v1.ListDocumentsResponse"> 
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 25);
+  messageDesc(file_proviso_v1_matters, 32);
 
 /**
  * DeleteDocumentRequest names a document.
@@ -1016,7 +1220,7 @@ export type DeleteDocumentRequest = Message<"proviso.v1.DeleteDocumentRequest"> 
  * Use `create(DeleteDocumentRequestSchema)` to create a new message.
  */
 export const DeleteDocumentRequestSchema: GenMessage<DeleteDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 26);
+  messageDesc(file_proviso_v1_matters, 33);
 
 /**
  * DeleteDocumentResponse is empty.
@@ -1031,7 +1235,7 @@ export type DeleteDocumentResponse = Message<"proviso.v1.DeleteDocumentResponse"
  * Use `create(DeleteDocumentResponseSchema)` to create a new message.
  */
 export const DeleteDocumentResponseSchema: GenMessage<DeleteDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 27);
+  messageDesc(file_proviso_v1_matters, 34);
 
 /**
  * WatchDocumentsRequest says which documents to watch.
@@ -1059,7 +1263,7 @@ export type WatchDocumentsRequest = Message<"proviso.v1.WatchDocumentsRequest"> 
  * Use `create(WatchDocumentsRequestSchema)` to create a new message.
  */
 export const WatchDocumentsRequestSchema: GenMessage<WatchDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 28);
+  messageDesc(file_proviso_v1_matters, 35);
 
 /**
  * WatchDocumentsResponse is the state of one document.
@@ -1094,7 +1298,7 @@ export type WatchDocumentsResponse = Message<"proviso.v1.WatchDocumentsResponse"
  * Use `create(WatchDocumentsResponseSchema)` to create a new message.
  */
 export const WatchDocumentsResponseSchema: GenMessage<WatchDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 29);
+  messageDesc(file_proviso_v1_matters, 36);
 
 /**
  * DocumentStatus says how far a document is on its way from upload to search.
@@ -1145,6 +1349,47 @@ export const DocumentStatusSchema: GenEnum<DocumentStatus> = /*@__PURE__*/
   enumDesc(file_proviso_v1_matters, 0);
 
 /**
+ * MatterRole is what a member of a matter may do there; each role includes those before it.
+ *
+ * @generated from enum proviso.v1.MatterRole
+ */
+export enum MatterRole {
+  /**
+   * No role.
+   *
+   * @generated from enum value: MATTER_ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Reads and searches the documents, and asks about them.
+   *
+   * @generated from enum value: MATTER_ROLE_READER = 1;
+   */
+  READER = 1,
+
+  /**
+   * Also uploads and deletes documents, and changes the matter's name and notes.
+   *
+   * @generated from enum value: MATTER_ROLE_EDITOR = 2;
+   */
+  EDITOR = 2,
+
+  /**
+   * Also manages the members, and deletes the matter.
+   *
+   * @generated from enum value: MATTER_ROLE_OWNER = 3;
+   */
+  OWNER = 3,
+}
+
+/**
+ * Describes the enum proviso.v1.MatterRole.
+ */
+export const MatterRoleSchema: GenEnum<MatterRole> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_matters, 1);
+
+/**
  * MatterService keeps matters and their documents. For a matter that the caller may not see it answers as for one that
  * does not exist.
  *
@@ -1178,7 +1423,7 @@ export const MatterService: GenService<{
     output: typeof GetMatterResponseSchema;
   },
   /**
-   * ListMatters lists the caller's matters, newest first.
+   * ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    *
    * @generated from rpc proviso.v1.MatterService.ListMatters
@@ -1212,6 +1457,43 @@ export const MatterService: GenService<{
     methodKind: "unary";
     input: typeof DeleteMatterRequestSchema;
     output: typeof DeleteMatterResponseSchema;
+  },
+  /**
+   * GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+   * first owner. Only owners and administrators of the tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+   * FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+   *
+   * @generated from rpc proviso.v1.MatterService.GrantMatterAccess
+   */
+  grantMatterAccess: {
+    methodKind: "unary";
+    input: typeof GrantMatterAccessRequestSchema;
+    output: typeof GrantMatterAccessResponseSchema;
+  },
+  /**
+   * RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+   * conversations stay his. Revoking what is not there changes nothing.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+   * FAILED_PRECONDITION/LAST_OWNER.
+   *
+   * @generated from rpc proviso.v1.MatterService.RevokeMatterAccess
+   */
+  revokeMatterAccess: {
+    methodKind: "unary";
+    input: typeof RevokeMatterAccessRequestSchema;
+    output: typeof RevokeMatterAccessResponseSchema;
+  },
+  /**
+   * ListMatterMembers lists the members of a matter in the order of their user ids.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+   *
+   * @generated from rpc proviso.v1.MatterService.ListMatterMembers
+   */
+  listMatterMembers: {
+    methodKind: "unary";
+    input: typeof ListMatterMembersRequestSchema;
+    output: typeof ListMatterMembersResponseSchema;
   },
   /**
    * UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the

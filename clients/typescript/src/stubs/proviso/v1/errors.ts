@@ -83,7 +83,10 @@ export const ErrorReason = {
   ERROR_REASON_CONTEXT_ITEM_NOT_FOUND: "ERROR_REASON_CONTEXT_ITEM_NOT_FOUND",
   /** ERROR_REASON_UNAUTHENTICATED - UNAUTHENTICATED: no credential, or one that the service does not accept. */
   ERROR_REASON_UNAUTHENTICATED: "ERROR_REASON_UNAUTHENTICATED",
-  /** ERROR_REASON_PERMISSION_DENIED - PERMISSION_DENIED: the credential may not call this method. */
+  /**
+   * ERROR_REASON_PERMISSION_DENIED - PERMISSION_DENIED: the credential may not call this method, its user has too low a role in the matter, or it may not
+   * act for the user that the request names. What the caller may not see at all is NOT_FOUND instead.
+   */
   ERROR_REASON_PERMISSION_DENIED: "ERROR_REASON_PERMISSION_DENIED",
   /** ERROR_REASON_CANCELLED - CANCELLED: the caller cancelled the call. */
   ERROR_REASON_CANCELLED: "ERROR_REASON_CANCELLED",
@@ -121,6 +124,8 @@ export const ErrorReason = {
    * which. Its text can still be read and searched. Delete the document and upload the file again.
    */
   ERROR_REASON_ORIGINAL_DAMAGED: "ERROR_REASON_ORIGINAL_DAMAGED",
+  /** ERROR_REASON_LAST_OWNER - FAILED_PRECONDITION: the user is the matter's only owner; make somebody else an owner first. */
+  ERROR_REASON_LAST_OWNER: "ERROR_REASON_LAST_OWNER",
 } as const;
 
 export type ErrorReason = typeof ErrorReason[keyof typeof ErrorReason];
@@ -160,6 +165,7 @@ export namespace ErrorReason {
   export type ERROR_REASON_DOCUMENT_WITHOUT_PAGES = typeof ErrorReason.ERROR_REASON_DOCUMENT_WITHOUT_PAGES;
   export type ERROR_REASON_SECTION_NOT_FOUND = typeof ErrorReason.ERROR_REASON_SECTION_NOT_FOUND;
   export type ERROR_REASON_ORIGINAL_DAMAGED = typeof ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED;
+  export type ERROR_REASON_LAST_OWNER = typeof ErrorReason.ERROR_REASON_LAST_OWNER;
 }
 
 /**

@@ -66,8 +66,8 @@ export interface ListRatingsResponse {
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /**
- * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
- * it. On a loopback address without credentials that is every caller.
+ * MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+ * asked for, every caller may use it.
  */
 
 export interface MaintenanceServiceClient {
@@ -81,7 +81,7 @@ export interface MaintenanceServiceClient {
   rebuildIndex(request: RebuildIndexRequest, metadata?: Metadata): Observable<RebuildIndexResponse>;
 
   /**
-   * ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+   * ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    */
 
@@ -89,8 +89,8 @@ export interface MaintenanceServiceClient {
 }
 
 /**
- * MaintenanceService is for operators. It affects all tenants, so only a caller who may administer the service can use
- * it. On a loopback address without credentials that is every caller.
+ * MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
+ * asked for, every caller may use it.
  */
 
 export interface MaintenanceServiceController {
@@ -104,7 +104,7 @@ export interface MaintenanceServiceController {
   rebuildIndex(request: RebuildIndexRequest, metadata?: Metadata): Observable<RebuildIndexResponse>;
 
   /**
-   * ListRatings lists what the persons of all tenants said of answers (RateAnswer), the newest first.
+   * ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    */
 

@@ -40,6 +40,83 @@ export namespace DocumentStatus {
   export type DOCUMENT_STATUS_FAILED = typeof DocumentStatus.DOCUMENT_STATUS_FAILED;
 }
 
+/** MatterRole is what a member of a matter may do there; each role includes those before it. */
+export const MatterRole = {
+  /** MATTER_ROLE_UNSPECIFIED - No role. */
+  MATTER_ROLE_UNSPECIFIED: "MATTER_ROLE_UNSPECIFIED",
+  /** MATTER_ROLE_READER - Reads and searches the documents, and asks about them. */
+  MATTER_ROLE_READER: "MATTER_ROLE_READER",
+  /** MATTER_ROLE_EDITOR - Also uploads and deletes documents, and changes the matter's name and notes. */
+  MATTER_ROLE_EDITOR: "MATTER_ROLE_EDITOR",
+  /** MATTER_ROLE_OWNER - Also manages the members, and deletes the matter. */
+  MATTER_ROLE_OWNER: "MATTER_ROLE_OWNER",
+} as const;
+
+export type MatterRole = typeof MatterRole[keyof typeof MatterRole];
+
+export namespace MatterRole {
+  export type MATTER_ROLE_UNSPECIFIED = typeof MatterRole.MATTER_ROLE_UNSPECIFIED;
+  export type MATTER_ROLE_READER = typeof MatterRole.MATTER_ROLE_READER;
+  export type MATTER_ROLE_EDITOR = typeof MatterRole.MATTER_ROLE_EDITOR;
+  export type MATTER_ROLE_OWNER = typeof MatterRole.MATTER_ROLE_OWNER;
+}
+
+/** MatterMember is a user with a role in a matter. */
+export interface MatterMember {
+  /** The user, as credentials and `user_id` name him. Limits: 1 to 128 characters. */
+  userId: string;
+  /** What he may do. */
+  role: MatterRole;
+  /** Since when he is a member. */
+  createTime: Timestamp | undefined;
+}
+
+/** GrantMatterAccessRequest names the matter and the member. */
+export interface GrantMatterAccessRequest {
+  /** UUID. */
+  matterId: string;
+  /** The user and the role that he is to have. */
+  member: MatterMember | undefined;
+}
+
+/** GrantMatterAccessResponse has the member. */
+export interface GrantMatterAccessResponse {
+  /** The member as he is now. */
+  member: MatterMember | undefined;
+}
+
+/** RevokeMatterAccessRequest names the matter and the member. */
+export interface RevokeMatterAccessRequest {
+  /** UUID. */
+  matterId: string;
+  /** The member to remove. Limits: 1 to 128 characters. */
+  memberUserId: string;
+}
+
+/** RevokeMatterAccessResponse is empty. */
+export interface RevokeMatterAccessResponse {
+}
+
+/** ListMatterMembersRequest asks for a page of members. */
+export interface ListMatterMembersRequest {
+  /** UUID. */
+  matterId: string;
+  /** Number of members to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  pageSize: number;
+  /** next_page_token of the page before; empty for the first. Limits: 0 to 512 characters. */
+  pageToken: string;
+}
+
+/** ListMatterMembersResponse is a page of members. */
+export interface ListMatterMembersResponse {
+  /** The members. */
+  members: MatterMember[];
+  /** Token of the next page; empty on the last. */
+  nextPageToken: string;
+  /** Number of members on all pages. */
+  totalSize: number;
+}
+
 /** Matter is a case, deal or project: a set of documents. */
 export interface Matter {
   /** UUID. */
@@ -57,7 +134,11 @@ export interface Matter {
   /** Notes, for people; the agent does not read them. Limits: 0 to 20000 characters. */
   notes: string;
   /** When its name or its notes were last changed; create_time until then. */
-  updateTime: Timestamp | undefined;
+  updateTime:
+    | Timestamp
+    | undefined;
+  /** What the caller may do in it; OWNER for an administrator of the tenant, and where no credentials are asked for. */
+  role: MatterRole;
 }
 
 /** Document is a file of a matter, or of the documentation. */
@@ -405,7 +486,7 @@ export interface MatterServiceClient {
   getMatter(request: GetMatterRequest, metadata?: Metadata): Observable<GetMatterResponse>;
 
   /**
-   * ListMatters lists the caller's matters, newest first.
+   * ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    */
 
@@ -427,6 +508,31 @@ export interface MatterServiceClient {
    */
 
   deleteMatter(request: DeleteMatterRequest, metadata?: Metadata): Observable<DeleteMatterResponse>;
+
+  /**
+   * GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+   * first owner. Only owners and administrators of the tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+   * FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+   */
+
+  grantMatterAccess(request: GrantMatterAccessRequest, metadata?: Metadata): Observable<GrantMatterAccessResponse>;
+
+  /**
+   * RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+   * conversations stay his. Revoking what is not there changes nothing.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+   * FAILED_PRECONDITION/LAST_OWNER.
+   */
+
+  revokeMatterAccess(request: RevokeMatterAccessRequest, metadata?: Metadata): Observable<RevokeMatterAccessResponse>;
+
+  /**
+   * ListMatterMembers lists the members of a matter in the order of their user ids.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+   */
+
+  listMatterMembers(request: ListMatterMembersRequest, metadata?: Metadata): Observable<ListMatterMembersResponse>;
 
   /**
    * UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
@@ -525,7 +631,7 @@ export interface MatterServiceController {
   ): Promise<GetMatterResponse> | Observable<GetMatterResponse> | GetMatterResponse;
 
   /**
-   * ListMatters lists the caller's matters, newest first.
+   * ListMatters lists the matters that the caller is a member of, newest first; all of the tenant for an administrator.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
    */
 
@@ -556,6 +662,40 @@ export interface MatterServiceController {
     request: DeleteMatterRequest,
     metadata?: Metadata,
   ): Promise<DeleteMatterResponse> | Observable<DeleteMatterResponse> | DeleteMatterResponse;
+
+  /**
+   * GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
+   * first owner. Only owners and administrators of the tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+   * FAILED_PRECONDITION/LAST_OWNER when the only owner would become something else.
+   */
+
+  grantMatterAccess(
+    request: GrantMatterAccessRequest,
+    metadata?: Metadata,
+  ): Promise<GrantMatterAccessResponse> | Observable<GrantMatterAccessResponse> | GrantMatterAccessResponse;
+
+  /**
+   * RevokeMatterAccess ends a membership. The user sees nothing more of the matter from the next call on; his own
+   * conversations stay his. Revoking what is not there changes nothing.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
+   * FAILED_PRECONDITION/LAST_OWNER.
+   */
+
+  revokeMatterAccess(
+    request: RevokeMatterAccessRequest,
+    metadata?: Metadata,
+  ): Promise<RevokeMatterAccessResponse> | Observable<RevokeMatterAccessResponse> | RevokeMatterAccessResponse;
+
+  /**
+   * ListMatterMembers lists the members of a matter in the order of their user ids.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+   */
+
+  listMatterMembers(
+    request: ListMatterMembersRequest,
+    metadata?: Metadata,
+  ): Promise<ListMatterMembersResponse> | Observable<ListMatterMembersResponse> | ListMatterMembersResponse;
 
   /**
    * UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
@@ -646,6 +786,9 @@ export function MatterServiceControllerMethods() {
       "listMatters",
       "updateMatter",
       "deleteMatter",
+      "grantMatterAccess",
+      "revokeMatterAccess",
+      "listMatterMembers",
       "getDocument",
       "getDocumentContent",
       "getDocumentPage",

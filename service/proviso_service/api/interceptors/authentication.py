@@ -1,0 +1,191 @@
+"""Who makes a call, and whether he may: every call of the contract passes here before its handler sees it."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from proviso_service.access import Action, Authorisation, Credentials
+from proviso_service.api.interceptors.chain import Call
+from proviso_service.api.interceptors.limits import OWN
+from proviso_service.api.request_models import acting_caller
+from proviso_service.errors import InvalidRequest, NotReady, Unauthenticated
+from proviso_service.identity import LOCAL_CALLER, Act, Caller, current_act
+from proviso_service.matters import DOCUMENTATION, is_uuid
+
+AUTHORIZATION = "authorization"
+USER_ID = "x-user-id"
+MAX_USER_CHARS = 128
+_BEARER = "bearer "
+_NAMES = "x509_subject_alternative_name"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a method does, and the field of its request that holds the id of the matter it does it to."""
+
+    action: Action
+    matter: str = ""
+
+
+_READ = Rule(Action.READ_MATTER, "matter_id")
+_EDIT = Rule(Action.EDIT_MATTER, "matter_id")
+_OWN = Rule(Action.OWN_MATTER, "matter_id")
+_USE = Rule(Action.USE)
+_OPERATE = Rule(Action.OPERATE)
+
+RULES: Mapping[str, Mapping[str, Rule]] = {
+    # The matter of a turn is the one that its message, its marker or its session names: the agent asks for it.
+    "ChatService": dict.fromkeys(("Chat", "ResumeChat", "Invoke", "CancelTurn", "GetTurn", "DecideToolCall"), _USE),
+    "SessionService": dict.fromkeys(
+        (
+            "CreateSession",
+            "ContinueSession",
+            "GetSession",
+            "ListSessions",
+            "UpdateSession",
+            "DeleteSession",
+            "AddContextItem",
+            "RemoveContextItem",
+            "ListMessages",
+            "PreviewRequestContext",
+            "RebuildRequest",
+            "SuggestRemovals",
+            "RateAnswer",
+        ),
+        _USE,
+    ),
+    "CatalogService": {
+        "ListContextItems": _USE,
+        "GetContextItem": _USE,
+        "ListToolServers": _USE,
+        "ReloadCatalog": _OPERATE,
+    },
+    "MatterService": {
+        "CreateMatter": _USE,
+        "GetMatter": _READ,
+        "ListMatters": _USE,
+        "UpdateMatter": Rule(Action.EDIT_MATTER, "matter.matter_id"),
+        "DeleteMatter": _OWN,
+        "GrantMatterAccess": _OWN,
+        "RevokeMatterAccess": _OWN,
+        "ListMatterMembers": _READ,
+        "UploadDocument": Rule(Action.EDIT_MATTER, "header.matter_id"),
+        "GetDocument": _READ,
+        "GetDocumentContent": _READ,
+        "GetDocumentPage": _READ,
+        "ListDocuments": _READ,
+        "DeleteDocument": _EDIT,
+        "WatchDocuments": _READ,
+    },
+    "ToolService": {
+        "ExecuteIql": _READ,
+        "StreamIql": Rule(Action.READ_MATTER, "query.matter_id"),
+        "ParseIql": _READ,
+        "ListIqlTemplates": _USE,
+        "Search": _READ,
+        "Extract": _READ,
+        "Classify": _READ,
+        "ListMatterDocuments": _READ,
+        "GetDocumentText": _READ,
+        "RetrieveDocumentation": _USE,
+    },
+    "AccessService": {"GetCaller": _USE},
+    "MaintenanceService": {"RebuildIndex": _OPERATE, "ListRatings": _OPERATE},
+}
+"""Every method of the contract, by service. A method without a rule is refused."""
+
+_RULES = {f"{OWN}{service}/{name}": rule for service, rules in RULES.items() for name, rule in rules.items()}
+
+
+class Recogniser(Protocol):
+    """Finds the caller by the credentials of a call; raises Unauthenticated."""
+
+    async def authenticate(self, credentials: Credentials) -> Caller: ...
+
+
+class Open:
+    """Asks for no credentials: everybody who reaches the service may do everything."""
+
+    async def authenticate(self, credentials: Credentials) -> Caller:
+        del credentials
+        return LOCAL_CALLER
+
+
+class AccessControl:
+    """The middleware that finds out who makes a call and sets the current act, and the check of its request.
+
+    The roles come from the credential; the metadata `x-user-id`, like `user_id` of a request, names the user that it
+    acts for. Before `open` every call is refused, because the stores are not open yet."""
+
+    def __init__(self) -> None:
+        self._recogniser: Recogniser | None = None
+        self._authorisation: Authorisation | None = None
+
+    def open(self, recogniser: Recogniser, authorisation: Authorisation) -> None:
+        """Calls are let in from now on, if `recogniser` knows their credentials."""
+        self._recogniser = recogniser
+        self._authorisation = authorisation
+
+    @asynccontextmanager
+    async def __call__(self, call: Call) -> AsyncIterator[None]:
+        if not call.method.startswith(OWN):
+            yield
+            return
+        if self._recogniser is None:
+            raise NotReady("The service is starting")
+        credentials, user = _shown(call)
+        caller = await self._recogniser.authenticate(credentials)
+        token = current_act.set(Act(caller, call.method, call.context.peer(), call.request_id))
+        try:
+            if user:
+                _act_for(call, user)
+            yield
+        finally:
+            current_act.reset(token)
+
+    async def admit(self, call: Call, request: Any) -> None:
+        """Lets a request through to its handler if the caller may make it: the message of a call, or the first one of
+        a stream. Raises NotAllowed and MatterNotFound."""
+        if not call.method.startswith(OWN) or self._authorisation is None:
+            return
+        rule = _RULES[call.method]
+        if user_id := getattr(request, "user_id", ""):
+            _act_for(call, user_id)
+        caller = current_act.get().caller
+        matter_id = _at(request, rule.matter)
+        if rule.matter and matter_id == DOCUMENTATION:
+            # Everybody of a tenant may read its documentation, and its administrators keep it.
+            action = Action.USE if rule.action is Action.READ_MATTER else Action.ADMINISTER
+            await self._authorisation.authorise(caller, action)
+        elif not rule.matter or is_uuid(matter_id):
+            await self._authorisation.authorise(caller, rule.action, matter_id)
+        # An id that is none is refused by the handler, which names all that is wrong with the request.
+
+
+def _act_for(call: Call, user: str) -> None:
+    """Sets the user of the current act."""
+    if len(user) > MAX_USER_CHARS:
+        raise InvalidRequest.of("user_id", f"must have at most {MAX_USER_CHARS} characters")
+    current_act.set(replace(current_act.get(), caller=acting_caller(call.context, user)))
+
+
+def _at(request: Any, path: str) -> str:
+    value = request
+    for name in path.split(".") if path else ():
+        value = getattr(value, name)
+    return value.lower() if path else ""
+
+
+def _shown(call: Call) -> tuple[Credentials, str]:
+    """The credentials of a call, and the user whom its metadata names."""
+    token = user = ""
+    for key, value in call.context.invocation_metadata() or ():
+        if key == AUTHORIZATION:
+            if token or not isinstance(value, str) or not value.lower().startswith(_BEARER):
+                raise Unauthenticated("The metadata `authorization` must be there once, as `Bearer <token>`")
+            token = value[len(_BEARER) :].strip()
+        elif key == USER_ID and isinstance(value, str):
+            user = value
+    names = call.context.auth_context().get(_NAMES, ())
+    return Credentials(token, tuple(name.decode("utf-8", "replace") for name in names)), user

@@ -1,0 +1,38 @@
+"""Every method of the contract has a rule, which names every matter that its request names."""
+
+from collections.abc import Iterator
+
+import pytest
+from google.protobuf.descriptor import Descriptor, MethodDescriptor
+
+from proviso_service.access import Action
+from proviso_service.api.interceptors.authentication import RULES
+from proviso_service.api.standard_services import SERVICES
+
+METHODS = [method for service in SERVICES for method in service.methods]
+ELSEWHERE = {"Chat", "Invoke", "PreviewRequestContext", "UpdateSession"}
+"""The matter of a turn is also named by a marker or a session: the agent asks for it. That of a session is only ever
+told."""
+
+
+def matters_in(message: Descriptor, path: str = "") -> Iterator[str]:
+    for field in message.fields:
+        here = f"{path}{field.name}"
+        if field.name == "matter_id":
+            yield here
+        elif field.message_type is not None and field.message_type.file.package == "proviso.v1":
+            yield from matters_in(field.message_type, f"{here}.")
+
+
+def test_the_table_has_the_methods_of_the_contract_and_no_other() -> None:
+    assert {(m.containing_service.name, m.name) for m in METHODS} == {
+        (service, name) for service, rules in RULES.items() for name in rules
+    }
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_the_matter_of_a_request_is_asked_for(method: MethodDescriptor) -> None:
+    rule = RULES[method.containing_service.name][method.name]
+    if method.name not in ELSEWHERE:
+        assert list(matters_in(method.input_type)) == ([rule.matter] if rule.matter else [])
+        assert (rule.action in (Action.READ_MATTER, Action.EDIT_MATTER, Action.OWN_MATTER)) == bool(rule.matter)
