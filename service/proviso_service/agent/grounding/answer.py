@@ -135,7 +135,9 @@ class AnswerCheck:
 
     def feed(self, piece: str) -> str:
         """Takes a piece of the reply and returns what is released with it, which is often nothing."""
-        return self._let_out("".join(self._release(sentence) for sentence in self._splitter.feed(piece)))
+        sentences = self._splitter.feed(piece)
+        # Without a new sentence nothing is let out; a piece is most often a part of a word.
+        return self._let_out("".join(map(self._release, sentences))) if sentences else ""
 
     def finish(self) -> str:
         """Takes the end of the reply and returns what is released last."""

@@ -96,10 +96,10 @@ class SentenceCheck:
     language: str = "en"
 
     def check(self, sentence: str) -> CheckedSentence:
-        checked = self._check(Statement.of(sentence, self.language))
+        checked = self._check(Statement(sentence, self.language))
         # A question or a courtesy behind an answer does not tell what the answer rests on.
         opener = _OPENER.match(sentence) if checked.outcome in _WITHOUT_SOURCE else None
-        if opener is not None and not self._check(Statement.of(opener[0], self.language)).is_held:
+        if opener is not None and not self._check(Statement(opener[0], self.language)).is_held:
             return CheckedSentence(sentence, Outcome.UNGROUNDED)
         if not checked.is_held and (lead := _LEAD_IN.match(sentence)):
             checked = self._without_lead(lead[0], sentence[lead.end() :]) or checked
@@ -109,11 +109,11 @@ class SentenceCheck:
 
     def _without_lead(self, lead: str, rest: str) -> CheckedSentence | None:
         """The check of an item without the line that leads to its list, where that line states nothing by itself."""
-        introduction = Statement.of(lead, self.language)
+        introduction = Statement(lead, self.language)
         has_facts = any(not isinstance(value, Figure) or value.unit for value in introduction.values)
         if has_facts or introduction.quotations or states_duties(lead) or not self.known.has_names(introduction):
             return None
-        item = self._check(Statement.of(rest, self.language))
+        item = self._check(Statement(rest, self.language))
         if not item.is_held:
             return None
         moved = tuple(
@@ -129,7 +129,7 @@ class SentenceCheck:
 
     def _check(self, read: Statement) -> CheckedSentence:
         if (bare := without_notes(read.text, self.known.sources.notes)) != read.text:
-            return self._around_a_note(read.text, Statement.of(bare, self.language))
+            return self._around_a_note(read.text, Statement(bare, self.language))
         marks = marks_in(read, self.known.sources)
         if marks is None:
             return CheckedSentence(read.text, Outcome.UNGROUNDED)
@@ -161,7 +161,7 @@ class SentenceCheck:
         if len(parts[0][1]) < len(marks):
             # What an image shows cannot be looked up; what stands beside it rests on the other sources.
             cut = parts_without_images(read.text, marks)
-            parts = [(Statement.of(text, self.language), sources) for text, sources in cut]
+            parts = [(Statement(text, self.language), sources) for text, sources in cut]
         if not all(self._is_held_by(part, sources) for part, sources in parts):
             return CheckedSentence(read.text, Outcome.UNGROUNDED)
         return CheckedSentence(

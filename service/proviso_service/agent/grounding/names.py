@@ -305,6 +305,8 @@ def names_in(sentence: str, *, has_noun_capitals: bool) -> Iterator[str]:
     """The words of a sentence that look like names of parties, persons and products. `has_noun_capitals` says that the
     language writes all nouns with a capital, as German does: then only words that no noun looks like are taken."""
     for match in _TOKEN.finditer(sentence):
+        if match[0].islower():
+            continue
         word = _ELIDED.sub("", _POSSESSIVE.sub("", match[0]).rstrip("."))
         folded = word.casefold()
         if (

@@ -1,7 +1,7 @@
 """Cuts the text of an answer into sentences while it is being written, and finds its quotations."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 MIN_QUOTE_CHARS = 12
@@ -48,13 +48,13 @@ class SentenceSplitter:
         self._rest = ""
         self._seen = 0
 
-    def feed(self, piece: str) -> Iterator[str]:
+    def feed(self, piece: str) -> Sequence[str]:
         """The sentences that are complete with this piece."""
         self._rest += piece
         # Nothing can be complete where neither the piece nor the text before it has a mark.
         if self._seen == 0 and not _MARK.search(piece) and len(self._rest) < _MAX_SENTENCE_CHARS:
-            return
-        yield from self._cut(final=False)
+            return ()
+        return list(self._cut(final=False))
 
     def finish(self) -> Iterator[str]:
         """The sentences that remain when the text has ended."""

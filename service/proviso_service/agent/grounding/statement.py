@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from proviso_service.agent.grounding.names import names_in, places_in, roles_in
 from proviso_service.agent.grounding.sentences import Quotation, quotations_in
@@ -18,37 +19,55 @@ NAMED = re.compile(r"\[([^\[\]\n]{1,128})\](?!\()")
 _SAMPLES = {"de": "das ist nicht der", "fr": "ce n'est pas le", "es": "esto no es el", "it": "questo non è il"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Statement:
-    """A sentence with what can be read from it: `unquoted` is its text with blanks for quotations and marks."""
+    """A sentence with what can be read from it. Each thing is read when it is first asked for, because many sentences,
+    such as questions, are judged by a few of them. `answer_language` is the language of the answer."""
 
     text: str
-    unquoted: str
-    quotations: tuple[Quotation, ...]
-    values: tuple[Value, ...]
-    names: tuple[str, ...]
-    roles: frozenset[int]
-    places: frozenset[int]
-    stems: frozenset[str]
-    language: str
+    answer_language: str
 
-    @classmethod
-    def of(cls, sentence: str, answer_language: str) -> "Statement":
-        quotations = tuple(quotations_in(sentence))
-        bare = _blanked(sentence, [(q.start, q.end) for q in quotations] + [m.span() for m in NAMED.finditer(sentence)])
-        # A sentence whose own words do not tell its language is in that of the answer.
-        language = language_of(bare, _SAMPLES.get(answer_language, "")) if any(map(str.isalpha, bare)) else ""
-        return cls(
-            sentence,
-            bare,
-            quotations,
-            tuple(values_of(bare)),
-            tuple(names_in(bare, has_noun_capitals="de" in (language, answer_language))),
-            frozenset(roles_in(bare)),
-            frozenset(places_in(bare)),
-            content_stems(bare),
-            language,
-        )
+    @cached_property
+    def quotations(self) -> tuple[Quotation, ...]:
+        return tuple(quotations_in(self.text))
+
+    @cached_property
+    def unquoted(self) -> str:
+        """The text with blanks for quotations and marks."""
+        marks = [mark.span() for mark in NAMED.finditer(self.text)]
+        return _blanked(self.text, [(q.start, q.end) for q in self.quotations] + marks)
+
+    @cached_property
+    def language(self) -> str:
+        """The language of the sentence; that of the answer where its own words do not tell it, and empty where it has
+        no words."""
+        if not any(map(str.isalpha, self.unquoted)):
+            return ""
+        return language_of(self.unquoted, _SAMPLES.get(self.answer_language, ""))
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        return tuple(values_of(self.unquoted))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The words that look like names. In German, which writes all nouns with a capital, they are fewer."""
+        found = tuple(names_in(self.unquoted, has_noun_capitals=False))
+        if found and "de" in (self.answer_language, self.language):
+            return tuple(names_in(self.unquoted, has_noun_capitals=True))
+        return found
+
+    @cached_property
+    def roles(self) -> frozenset[int]:
+        return frozenset(roles_in(self.unquoted))
+
+    @cached_property
+    def places(self) -> frozenset[int]:
+        return frozenset(places_in(self.unquoted))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return content_stems(self.unquoted)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
