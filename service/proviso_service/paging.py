@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
 from proviso_service.errors import InvalidRequest
@@ -58,29 +59,30 @@ class Page(Generic[T]):
 def offset_in(token: str, scope: Sequence[str]) -> int:
     """The number of items before the page of a token that `offset_token` made for the same scope; 0 for an empty token.
     Raises InvalidRequest for any other token."""
-    return keyed_offset(token, scope)[1]
-
-
-def keyed_offset(token: str, scope: Sequence[str]) -> tuple[str, int]:
-    """The key and the offset of a token that `offset_token` made for the same scope; ("", 0) for an empty token. Raises
-    InvalidRequest for any other token."""
-    after = PageRequest(token=token).after(scope, 2)
+    after = PageRequest(token=token).after(scope, 1)
     if after is None:
-        return "", 0
-    key, offset = after
-    if not offset.isdecimal():
+        return 0
+    if not after[0].isdecimal():
         raise foreign_token()
-    return key, int(offset)
+    return int(after[0])
 
 
-def offset_token(scope: Sequence[str], offset: int, key: str = "") -> str:
+def offset_token(scope: Sequence[str], offset: int) -> str:
     """The token of the page that has so many items before it. `scope` is what the order of the items depends on."""
-    return page_token(scope, key, str(offset))
+    return page_token(scope, str(offset))
 
 
 def page_token(scope: Sequence[str], *key: str) -> str:
     """The token of the page that starts after the item with this sort key."""
     return base64.urlsafe_b64encode(json.dumps([_tag(scope), *key]).encode()).decode()
+
+
+def moment_in(key: str) -> datetime:
+    """The moment that a part of a sort key is, in UTC. Raises InvalidRequest for what is none."""
+    try:
+        return datetime.fromisoformat(key).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise foreign_token() from None
 
 
 def foreign_token() -> InvalidRequest:

@@ -4,11 +4,12 @@ from uuid import uuid4
 
 import pytest
 
-from proviso_service.analysis.model import InvalidIql, IqlOutcome, IqlQuery, StatementScore
+from proviso_service.analysis.model import InvalidIql, IqlOutcome, IqlQuery, PageStart, StatementScore
+from proviso_service.api.convert import values
+from proviso_service.api.convert.iql import iql_response
 from proviso_service.errors import InvalidRequest, MatterNotFound, NoReadyDocuments, TooBusy
 from proviso_service.iql import ComparisonMode
 from proviso_service.matters.model import DocumentStatus
-from proviso_service.paging import offset_token
 from tests.support.analysis_world import TENANT, AnalysisWorld
 
 RENT, NOTICE, BOTH = "The rent is due.", "The notice is short.", "Rent and notice."
@@ -252,9 +253,44 @@ async def test_a_page_of_the_other_documents_counts_all_of_them(world: AnalysisW
     for number in range(3):
         await world.add("rent", filename=f"{number}.txt")
     first = await world.ask("{rent}")
-    rest = await world.ask("{rent}", page_token=offset_token(first.summary.scope, 1))
+    start = PageStart(first.results[1].document_id, upload_time=first.results[1].upload_time)
+    rest = await world.ask("{rent}", page_token=start.token(first.summary.scope))
     assert rest.results == first.results[1:]
     assert rest.summary == first.summary
+
+
+async def test_a_document_deleted_between_two_pages_hides_no_other(
+    world: AnalysisWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [await world.add("rent", filename=f"{number}.txt") for number in range(5)]
+    monkeypatch.setattr(values, "MAX_ANSWER_BYTES", iql_response(await world.ask("{rent}")).ByteSize() // 2)
+    answer = iql_response(await world.ask("{rent}"))
+    shown = [result.filename for result in answer.document_results]
+    assert len(shown) == 2
+    next_one = documents[len(shown)]
+    for gone in (documents[0], next_one):
+        await world.store.delete_document(TENANT, world.matter.matter_id, gone.document_id)
+    while token := answer.next_page_token:
+        answer = iql_response(await world.ask("{rent}", page_token=token))
+        shown += [result.filename for result in answer.document_results]
+        assert (answer.document_count, answer.total_matches) == (3, 3)
+    assert shown == [one.filename for one in documents if one is not next_one]
+
+
+async def test_pages_of_documents_asked_for_by_id_show_each_in_its_place(
+    world: AnalysisWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = [await world.add("rent", filename=f"{number}.txt") for number in range(4)][::-1]
+    whole = iql_response(await world.ask("{rent}", *documents))
+    monkeypatch.setattr(values, "MAX_ANSWER_BYTES", whole.ByteSize() // 2)
+    answer = iql_response(await world.ask("{rent}", *documents))
+    shown = [result.document_id for result in answer.document_results]
+    for gone in (documents[0], documents[len(shown)]):
+        await world.store.delete_document(TENANT, world.matter.matter_id, gone.document_id)
+    while token := answer.next_page_token:
+        answer = iql_response(await world.ask("{rent}", *documents, page_token=token))
+        shown += [result.document_id for result in answer.document_results]
+    assert shown == [one.document_id for one in documents], "a deleted document is reported in its place"
 
 
 async def test_of_too_many_documents_the_best_show_a_match(world: AnalysisWorld) -> None:

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from uuid import UUID
 
-from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlProgress, IqlSummary
+from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlProgress, IqlSummary, PageStart
 from proviso_service.api.convert.iql import iql_progress, iql_response
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES
-from proviso_service.paging import keyed_offset
 from proviso_service.reading.model import Chunk
 
 LONG = "\N{CAT FACE}" * 4_000
@@ -47,9 +46,9 @@ def test_an_answer_of_very_many_documents_is_cut_and_its_token_leads_to_the_othe
     assert answer.ByteSize() <= MAX_ANSWER_BYTES + 100, "the token is not counted"
     assert answer.truncated
     assert 10_000 < len(answer.document_results) < 30_000
-    assert keyed_offset(answer.next_page_token, ()) == ("", len(answer.document_results))
+    assert PageStart.of(answer.next_page_token, ()) == PageStart(named[len(answer.document_results)].document_id)
     first = answer.document_results[0]
-    assert keyed_offset(first.next_page_token, ()) == (first.document_id, len(first.matches))
+    assert PageStart.of(first.next_page_token, ()) == PageStart(first.document_id, len(first.matches))
     assert (answer.document_count, answer.total_matches) == (30_000, 30_000)
 
 

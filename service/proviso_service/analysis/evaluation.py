@@ -194,6 +194,7 @@ def _result(
         error=one.error,
         cause=one.cause,
         first=plan.first_match,
+        upload_time=target.document.upload_time if target.document else None,
     )
 
 

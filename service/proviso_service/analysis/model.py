@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from pydantic import Field
 
 from proviso_service.errors import FailureCause, FieldViolation, InvalidRequest
 from proviso_service.iql import ComparisonMode, Expression, IqlSyntaxError, Problem
+from proviso_service.paging import PageRequest, moment_in, page_token
 from proviso_service.reading import Chunk
 from proviso_service.settings import Fraction, IqlSettings, Seconds
 
@@ -48,6 +50,33 @@ class IqlQuery:
     max_matches_in_all: int = DEFAULT_MAX_MATCHES_IN_ALL
     page_token: str = ""
     explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageStart:
+    """Where a page begins: with the match `first_match` of a document, counted from 0, best first, and then the page is
+    about this document alone; or, where that is None, with this document of the query or matter. `upload_time` tells
+    where it stood, should it be deleted."""
+
+    document_id: str
+    first_match: int | None = None
+    upload_time: datetime | None = None
+
+    @classmethod
+    def of(cls, token: str, scope: Sequence[str]) -> "PageStart | None":
+        """Reads a token; None for an empty one. Raises InvalidRequest for one that `token` did not make."""
+        key = PageRequest(token=token).after(scope, 2)
+        if key is None:
+            return None
+        document_id, place = key
+        if place.isdecimal():
+            return cls(document_id, int(place))
+        return cls(document_id, upload_time=moment_in(place) if place else None)
+
+    def token(self, scope: Sequence[str]) -> str:
+        """The page token of this start."""
+        uploaded = self.upload_time.isoformat() if self.upload_time else ""
+        return page_token(scope, self.document_id, uploaded if self.first_match is None else str(self.first_match))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +122,7 @@ class DocumentResult:
     `matches`, by position, are the best of all `match_count` after the `first` ones; `score_sum` is the sum over all
     matches. Where the query asks for it, `statement_scores` has each statement's maximum over the chunks, and
     `explanation` the tree of the chunk with the highest score. A document with an `error` was not
-    analysed; `cause` says why for programs."""
+    analysed; `cause` says why for programs. A document that is not there has no `upload_time`."""
 
     index: int
     document_id: str
@@ -107,6 +136,7 @@ class DocumentResult:
     error: str = ""
     cause: FailureCause | None = None
     first: int = 0
+    upload_time: datetime | None = None
 
     @property
     def truncated(self) -> bool:

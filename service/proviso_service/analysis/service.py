@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from proviso_service.analysis.document_scoring import DocumentScoring, find_targets
+from proviso_service.analysis.document_scoring import DocumentScoring, TargetDocument, find_targets
 from proviso_service.analysis.evaluation import (
     EvaluatedDocument,
     Planner,
@@ -23,12 +23,12 @@ from proviso_service.analysis.model import (
     IqlProgress,
     IqlQuery,
     IqlSummary,
+    PageStart,
 )
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.errors import InvalidRequest
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, statements
 from proviso_service.matters import DocumentStatus, MatterStore, uuid_of, uuids_of
-from proviso_service.paging import keyed_offset
 
 DOCUMENTS_AT_ONCE = 64
 """So many documents are evaluated in one step of the event loop."""
@@ -117,12 +117,24 @@ class IqlAnalysis:
         except IqlSyntaxError as error:
             raise InvalidIql(error) from error
         plan = self._planner.plan(tenant, query, tree)
-        document_id, first = keyed_offset(query.page_token, plan.scope)
-        asked = [document_id] if document_id else query.document_ids
-        targets = await find_targets(self._store, tenant, query.matter_id, asked)
-        if document_id:
-            return replace(plan, targets=targets, first_match=first)
-        return replace(plan, targets=targets, first_document=first)
+        start = PageStart.of(query.page_token, plan.scope)
+        if start is None or start.first_match is None:
+            targets = await find_targets(self._store, tenant, query.matter_id, query.document_ids)
+            return replace(plan, targets=targets, first_document=_first_document(targets, query, start))
+        targets = await find_targets(self._store, tenant, query.matter_id, [start.document_id])
+        return replace(plan, targets=targets, first_match=start.first_match)
+
+
+def _first_document(targets: Sequence[TargetDocument], query: IqlQuery, start: PageStart | None) -> int:
+    """How many documents stand before a page. Those of a matter are in the order of upload, so that a page whose first
+    document is deleted begins with the next one; those of a query keep their places, deleted or not."""
+    if start is None:
+        return 0
+    if query.document_ids or start.upload_time is None:
+        return next((target.index for target in targets if target.document_id == start.document_id), len(targets))
+    place = (start.upload_time, start.document_id)
+    known = (target.document for target in targets if target.document)
+    return sum((document.upload_time, document.document_id) < place for document in known)
 
 
 def _counted(summary: IqlSummary, results: Sequence[DocumentResult]) -> IqlSummary:

@@ -11,6 +11,7 @@ from proviso_service.analysis.model import (
     IqlOutcome,
     IqlProgress,
     IqlSummary,
+    PageStart,
 )
 from proviso_service.api.convert.search import citation
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES, failure_cause, fit
@@ -57,7 +58,8 @@ def iql_response(outcome: IqlOutcome) -> pb.ExecuteIqlResponse:
     _set_tokens(outcome.summary.scope, answer.document_results, outcome.results)
     fit(answer, "document_results")
     if rest := outcome.results[len(answer.document_results) :]:
-        answer.next_page_token = offset_token(outcome.summary.scope, rest[0].index)
+        start = PageStart(rest[0].document_id, upload_time=rest[0].upload_time)
+        answer.next_page_token = start.token(outcome.summary.scope)
     return answer
 
 
@@ -172,7 +174,7 @@ def _set_tokens(scope: Sequence[str], shown: Sequence[pb.IqlDocumentResult], res
     """Sets the token for the next matches of each document that has more than it shows."""
     for answer, result in zip(shown, results, strict=False):
         if answer.truncated:
-            answer.next_page_token = offset_token(scope, result.first + len(answer.matches), result.document_id)
+            answer.next_page_token = PageStart(result.document_id, result.first + len(answer.matches)).token(scope)
 
 
 def _keep_best(results: Iterable[pb.IqlDocumentResult], count: int) -> None:

@@ -2,12 +2,12 @@
 deleted meanwhile do not shift it."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Integer, Row, Select, bindparam, func, tuple_
 
-from proviso_service.paging import Page, PageRequest, foreign_token, page_token
+from proviso_service.paging import Page, PageRequest, moment_in, page_token
 
 
 class RowsByTime:
@@ -35,7 +35,7 @@ class RowsByTime:
         if after is None:
             rows = transaction.execute(self._first, most).all()
         else:
-            last = {"last_time": _moment(after[0]), "last_tie": after[1]}
+            last = {"last_time": moment_in(after[0]), "last_tie": after[1]}
             rows = transaction.execute(self._later, most | last).all()
         if after is None and len(rows) <= page.size:
             return Page(rows, "", len(rows))
@@ -45,10 +45,3 @@ class RowsByTime:
         last_row = rows[page.size - 1]
         token = page_token(scope, last_row.page_time.isoformat(), last_row.page_tie)
         return Page(rows[: page.size], token, total_size)
-
-
-def _moment(value: str) -> datetime:
-    try:
-        return datetime.fromisoformat(value).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise foreign_token() from None
