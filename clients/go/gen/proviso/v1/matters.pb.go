@@ -652,7 +652,7 @@ type Document struct {
 	Sha256 string `protobuf:"bytes,6,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// Its status.
 	Status DocumentStatus `protobuf:"varint,7,opt,name=status,proto3,enum=proviso.v1.DocumentStatus" json:"status,omitempty"`
-	// Why ingestion failed, in words for a person; empty otherwise.
+	// Why ingestion failed, in English words for a person; empty otherwise. For other languages there is failure_cause.
 	FailureReason string `protobuf:"bytes,8,opt,name=failure_reason,json=failureReason,proto3" json:"failure_reason,omitempty"`
 	// Length of its text in Unicode code points; 0 until it is READY.
 	CharacterCount int32 `protobuf:"varint,9,opt,name=character_count,json=characterCount,proto3" json:"character_count,omitempty"`

@@ -339,7 +339,7 @@ export type Document = Message<"proviso.v1.Document"> & {
   status: DocumentStatus;
 
   /**
-   * Why ingestion failed, in words for a person; empty otherwise.
+   * Why ingestion failed, in English words for a person; empty otherwise. For other languages there is failure_cause.
    *
    * @generated from field: string failure_reason = 8;
    */

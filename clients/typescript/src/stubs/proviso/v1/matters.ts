@@ -157,7 +157,7 @@ export interface Document {
   sha256: string;
   /** Its status. */
   status: DocumentStatus;
-  /** Why ingestion failed, in words for a person; empty otherwise. */
+  /** Why ingestion failed, in English words for a person; empty otherwise. For other languages there is failure_cause. */
   failureReason: string;
   /** Length of its text in Unicode code points; 0 until it is READY. */
   characterCount: number;
