@@ -351,6 +351,8 @@ def _text_bytes(event: Any) -> int:
             total += _utf8_bytes(value)
         elif isinstance(value, tuple):
             left += value
+        elif value is None or isinstance(value, int | float):
+            continue  # These are many, and looking for their fields would take half of the time.
         elif not isinstance(value, RequestContext) or id(value) not in contexts:
             if isinstance(value, RequestContext):
                 contexts.add(id(value))

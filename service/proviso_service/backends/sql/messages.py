@@ -35,11 +35,20 @@ _WITH_TURNS = messages.outerjoin(
 """The messages, each with its turn, which has the rating of the answer."""
 
 # Built once, because building a statement takes longer than running it.
-_KEY_AND_COUNT = select(sessions.c.session_key, sessions.c.message_count).where(
+_THIS_SESSION = (
     sessions.c.tenant == bindparam("this_tenant"),
     sessions.c.user_id == bindparam("this_user"),
     sessions.c.session_id == bindparam("this_session"),
 )
+_KEY_AND_COUNT = select(sessions.c.session_key, sessions.c.message_count).where(*_THIS_SESSION)
+_NEWER_CHARS = func.sum(messages.c.character_count).over(order_by=messages.c.position.desc())
+_SIZED = (
+    select(messages, (_NEWER_CHARS - messages.c.character_count).label("newer_chars"))
+    .join_from(messages, sessions)
+    .where(*_THIS_SESSION, messages.c.role.in_([MessageRole.USER, MessageRole.ASSISTANT]), ~messages.c.unsent)
+    .subquery()
+)
+_HISTORY = select(_SIZED).where(_SIZED.c.newer_chars <= bindparam("max_chars")).order_by(_SIZED.c.position)
 _MESSAGES = (
     select(messages, *_RATING)
     .select_from(_WITH_TURNS)
@@ -140,6 +149,10 @@ def is_session(caller: Caller, session_id: str) -> tuple[ColumnElement[bool], ..
     )
 
 
+def _place(caller: Caller, session_id: str) -> dict[str, object]:
+    return {"this_tenant": caller.tenant, "this_user": caller.user, "this_session": session_id}
+
+
 def session_key(transaction: Connection, caller: Caller, session_id: str) -> str:
     """The key of the session. Raises SessionNotFound."""
     return _key_and_count(transaction, caller, session_id)[0]
@@ -147,8 +160,7 @@ def session_key(transaction: Connection, caller: Caller, session_id: str) -> str
 
 def _key_and_count(transaction: Connection, caller: Caller, session_id: str) -> tuple[str, int]:
     """The key of the session and the number of its messages. Raises SessionNotFound."""
-    values = {"this_tenant": caller.tenant, "this_user": caller.user, "this_session": session_id}
-    row = transaction.execute(_KEY_AND_COUNT, values).one_or_none()
+    row = transaction.execute(_KEY_AND_COUNT, _place(caller, session_id)).one_or_none()
     if row is None:
         raise SessionNotFound(session_id)
     return row.session_key, row.message_count
@@ -185,19 +197,8 @@ def append(
 
 
 def history_within(transaction: Connection, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
-    newer = func.sum(messages.c.character_count).over(order_by=messages.c.position.desc())
-    sized = (
-        select(messages, (newer - messages.c.character_count).label("newer_chars"))
-        .join_from(messages, sessions)
-        .where(
-            *is_session(caller, session_id),
-            messages.c.role.in_([MessageRole.USER, MessageRole.ASSISTANT]),
-            ~messages.c.unsent,
-        )
-        .subquery()
-    )
-    query = select(sized).where(sized.c.newer_chars <= max_chars).order_by(sized.c.position)
-    return tuple(_message_of(row) for row in transaction.execute(query))
+    values = _place(caller, session_id) | {"max_chars": max_chars}
+    return tuple(_message_of(row) for row in transaction.execute(_HISTORY, values))
 
 
 def newest_exchanges(history: Sequence[ChatMessage], max_chars: int) -> list[ChatMessage]:
