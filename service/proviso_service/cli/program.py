@@ -313,13 +313,13 @@ def doctor(
 
 @app.command()
 def backup(
-    destination: Annotated[Path, typer.Argument(help="A new folder for the backup.")],
+    destination: Annotated[Path, typer.Argument(help="A new folder for the backup.", metavar="FOLDER")],
     data_dir: DataDir = None,
 ) -> None:
-    """Copy all that the service keeps to a folder; the service may be running.
+    """Copy all that the service keeps to a folder.
 
-    The vector index and the models are left out: they can be made again. Exits with 1 when an uploaded file was
-    missing or damaged already; the rest is backed up.
+    The service may be running. The vector index and the models are left out: they can be made again. Exits with 1 when
+    an uploaded file was missing or damaged already; the rest is backed up.
     """
     from proviso_service.cli.backup import make_backup
 
@@ -328,10 +328,13 @@ def backup(
 
 @app.command()
 def restore(
-    source: Annotated[Path, typer.Argument(help="The folder of a backup.")],
+    source: Annotated[Path, typer.Argument(help="The folder of a backup.", metavar="FOLDER")],
     data_dir: DataDir = None,
 ) -> None:
-    """Restore a backup into a new data folder, after every hash in it was compared."""
+    """Restore a backup into a new data folder.
+
+    Every hash in it is compared first.
+    """
     from proviso_service.cli.backup import restore_backup
 
     restore_backup(source, data_dir)
