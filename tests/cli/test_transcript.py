@@ -186,6 +186,9 @@ def test_an_answer_says_what_was_left_out_of_it() -> None:
         Note("2 sentences were left out, because no source holds what the model wrote there"),
         Note("The end of the answer was left out: it is longer than the service sends"),
     ]
+    assert told(final("One.", removed_markup=1))[1:] == [
+        Note("Images, web addresses or HTML that no source holds were taken out of it")
+    ]
 
 
 def test_an_ending_names_its_cause() -> None:

@@ -88,7 +88,7 @@ class ModelCall:
         memory, text = self._scope.memory, self._scope.text
         rest: BaseMessageChunk | None = None
         text.begin()
-        check, is_raw = self._new_check(), self._scope.is_raw
+        check = self._new_check()
         written: list[str] = []
         room = MAX_ANSWER_CHARS
         stream = cast(
@@ -102,9 +102,8 @@ class ModelCall:
                     piece = piece[:room]
                     written.append(piece)
                     room -= len(piece)
-                    released = check.feed(piece)
-                    if is_raw or released:
-                        text.write(piece if is_raw else released)
+                    if released := check.feed(piece):
+                        text.write(released)
                 if info := generation.generation_info:
                     span.finished(info.get("finish_reason"))
                 if not isinstance(chunk, AIMessageChunk):
@@ -118,7 +117,7 @@ class ModelCall:
                     rest = bare if rest is None else rest + bare
                 if memory.reply_was_cut:
                     break
-        if (released := check.finish()) and not is_raw:
+        if released := check.finish():
             text.write(released)
         self.checked = check.answer
         return _reply("".join(written), rest, memory)
@@ -279,6 +278,7 @@ def _judge(
         scope.memory.answer += note
     scope.memory.from_cache = from_cache
     scope.memory.omitted_sentences = checked.omitted
+    scope.memory.removed_markup = checked.removed_markup
     scope.memory.citations = tuple(checked.citations)
     for citation in checked.citations:
         scope.emit(citation)

@@ -67,6 +67,7 @@ def make_outcome(
         message_truncated=memory.reply_was_cut and is_answered,
         exit_cause=cause,
         omitted_sentences=memory.omitted_sentences if is_answered else 0,
+        removed_markup=memory.removed_markup if is_answered else 0,
     )
     return TurnOutcome(
         final_state,

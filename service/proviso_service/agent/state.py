@@ -15,6 +15,7 @@ from proviso_service.agent.approvals import ToolApprovals, in_words
 from proviso_service.agent.caching import NoCache, TurnCache
 from proviso_service.agent.chat_models import NamedChatModel
 from proviso_service.agent.grounding import AnswerCheck, DocumentOnView, Sources
+from proviso_service.agent.markup import SafeMarkup, addresses_in
 from proviso_service.agent.request_context import SelectedItems
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import ApprovedTool, ItemRef, MatterContext, RequestContext
@@ -169,7 +170,8 @@ class TurnMemory:
     whether the session should remember it; `items` are those of the request, and `request_context` is what is told and
     stored of them; `model` is the name of the chat model; `approved_tools` need no further approval.
 
-    Counted and collected while the turn runs: `omitted_sentences` counts those that were left out of the answer.
+    Counted and collected while the turn runs: `omitted_sentences` counts those that were left out of the answer,
+    and `removed_markup` the places where markup was.
     `context_tokens` is the number of tokens of the first payload, None while unknown. `from_cache` says that the
     answer came from the response cache, and `reply_was_cut` that the last reply was longer than an answer may be.
     `tool_call_records` include the calls that still run. `decisions` are those on the calls that persons were asked
@@ -200,6 +202,7 @@ class TurnMemory:
     retrievals: int = 0
     empty_retrievals: int = 0
     omitted_sentences: int = 0
+    removed_markup: int = 0
     exit_cause: ExitCause | None = None
     decisions: dict[str, Decision | None] = field(default_factory=dict)
     approval_notes: list[str] = field(default_factory=list)
@@ -250,4 +253,18 @@ class TurnScope:
         on_view = None
         if context is not None and context.document_id:
             on_view = DocumentOnView(context.document_id, context.document_name)
-        return AnswerCheck(self.sources, memory.text, memory.language, on_view, is_last_try=is_last_try)
+        return AnswerCheck(
+            self.sources,
+            memory.text,
+            memory.language,
+            on_view,
+            is_last_try=is_last_try,
+            is_raw=self.is_raw,
+            markup=SafeMarkup(self._given_addresses),
+        )
+
+    def _given_addresses(self) -> frozenset[str]:
+        """The web addresses of what the model was given: the conversation, the items, and the sources of the turn."""
+        memory = self.memory
+        said = (memory.text, *(message.content for message in memory.history))
+        return addresses_in((*said, *memory.items.contents.values(), *(source.text for source in self.sources.all())))

@@ -164,6 +164,8 @@ def left_out(final: chat_pb2.FinalState) -> list[str]:
     count = final.omitted_sentences
     words = "1 sentence was" if count == 1 else f"{count:,} sentences were"
     lines = [f"{words} left out, because no source holds what the model wrote there"] if count else []
+    if final.removed_markup:
+        lines.append("Images, web addresses or HTML that no source holds were taken out of it")
     if final.message_truncated:
         lines.append("The end of the answer was left out: it is longer than the service sends")
     return lines

@@ -18,7 +18,7 @@ _EQUIVALENT = str.maketrans(
 _SPACE = re.compile(r"\s+")
 # What nobody reads out: joiners inside words, and marks of Markdown: of headings, of emphasis, and inline HTML tags.
 _MARKUP = re.compile(
-    r"[\u200c\u200d]|^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>",
+    r"[\u200c\u200d]|^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|< ?/?[A-Za-z][^<>\n]{0,200}>",
     re.MULTILINE,
 )
 _QUOTED = re.compile(r"“([^“”]{12,})”")

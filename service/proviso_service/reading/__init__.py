@@ -15,7 +15,7 @@ clauses and words they ask for.
 
 from typing import TYPE_CHECKING
 
-from proviso_service.reading.canonical import readable, without_joiners
+from proviso_service.reading.canonical import SEEN_ONLY, readable, without_joiners
 from proviso_service.reading.chunking import sentence_ends
 from proviso_service.reading.formats import format_of, read_document
 from proviso_service.reading.model import (
@@ -73,6 +73,7 @@ __all__ = [
     "NUMBER_WORDS",
     "PACKED_WORD",
     "REQUEST_STOP_WORDS",
+    "SEEN_ONLY",
     "STATEMENT_STOP_WORDS",
     "WORD",
     "Chunk",

@@ -147,7 +147,7 @@ class FinalState:
     """The end of a turn. `cycles` counts the rounds of model and tools. `from_cache` says that the answer is a reply
     from the response cache. `retry_after_s` and `duration_s`, the time of the whole turn, are None when unknown.
     `omitted_sentences` counts the sentences that no source holds; `message` has a mark in the place of each, or of
-    several in a row.
+    several in a row. `removed_markup` counts the places of `message` where markup was that could load or run something.
     `message_truncated` says that the end of `message` was left out because of its length."""
 
     exit_reason: ExitReason
@@ -168,6 +168,7 @@ class FinalState:
     exit_cause: ExitCause | None = None
     omitted_sentences: int = 0
     message_truncated: bool = False
+    removed_markup: int = 0
 
 
 Event = TurnStart | Token | TextDiscarded | ToolStart | ToolEnd | Citation | ApprovalRequired | FinalState

@@ -86,6 +86,7 @@ FULL = FinalState(
     exit_cause=ExitCause.PROVIDER_PAUSED,
     omitted_sentences=2,
     message_truncated=True,
+    removed_markup=3,
 )
 
 

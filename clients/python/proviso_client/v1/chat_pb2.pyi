@@ -333,7 +333,7 @@ class Heartbeat(_message.Message):
     def __init__(self) -> None: ...
 
 class FinalState(_message.Message):
-    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration", "tool_call_records", "exit_cause", "omitted_sentences", "message_truncated")
+    __slots__ = ("exit_reason", "retryable", "retry_after", "display_message", "message", "messages", "request_context", "citations", "usage", "cycles", "tool_calls", "from_cache", "context_problem", "truncated", "duration", "tool_call_records", "exit_cause", "omitted_sentences", "message_truncated", "removed_markup")
     EXIT_REASON_FIELD_NUMBER: _ClassVar[int]
     RETRYABLE_FIELD_NUMBER: _ClassVar[int]
     RETRY_AFTER_FIELD_NUMBER: _ClassVar[int]
@@ -353,6 +353,7 @@ class FinalState(_message.Message):
     EXIT_CAUSE_FIELD_NUMBER: _ClassVar[int]
     OMITTED_SENTENCES_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    REMOVED_MARKUP_FIELD_NUMBER: _ClassVar[int]
     exit_reason: _turns_pb2.ExitReason
     retryable: Retryable
     retry_after: _duration_pb2.Duration
@@ -372,7 +373,8 @@ class FinalState(_message.Message):
     exit_cause: _turns_pb2.ExitCause
     omitted_sentences: int
     message_truncated: bool
-    def __init__(self, exit_reason: _Optional[_Union[_turns_pb2.ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[_turns_pb2.Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_call_records: _Optional[_Iterable[_Union[_turns_pb2.ToolCallRecord, _Mapping]]] = ..., exit_cause: _Optional[_Union[_turns_pb2.ExitCause, str]] = ..., omitted_sentences: _Optional[int] = ..., message_truncated: _Optional[bool] = ...) -> None: ...
+    removed_markup: int
+    def __init__(self, exit_reason: _Optional[_Union[_turns_pb2.ExitReason, str]] = ..., retryable: _Optional[_Union[Retryable, str]] = ..., retry_after: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., display_message: _Optional[bool] = ..., message: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_sessions_pb2.ChatMessage, _Mapping]]] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., usage: _Optional[_Union[_turns_pb2.Usage, _Mapping]] = ..., cycles: _Optional[int] = ..., tool_calls: _Optional[int] = ..., from_cache: _Optional[bool] = ..., context_problem: _Optional[_Union[ContextProblem, str]] = ..., truncated: _Optional[bool] = ..., duration: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., tool_call_records: _Optional[_Iterable[_Union[_turns_pb2.ToolCallRecord, _Mapping]]] = ..., exit_cause: _Optional[_Union[_turns_pb2.ExitCause, str]] = ..., omitted_sentences: _Optional[int] = ..., message_truncated: _Optional[bool] = ..., removed_markup: _Optional[int] = ...) -> None: ...
 
 class InvokeResponse(_message.Message):
     __slots__ = ("turn_id", "final_state")

@@ -12,6 +12,7 @@ from proviso_service.agent.grounding.known import TurnKnowledge
 from proviso_service.agent.grounding.sentences import SentenceSplitter
 from proviso_service.agent.grounding.sources import Sources
 from proviso_service.agent.grounding.statement import CheckedSentence, Cited, Outcome
+from proviso_service.agent.markup import SafeMarkup, addresses_in
 from proviso_service.turns import Citation, CitationKind
 
 _MAX_QUOTE_CHARS = 400
@@ -70,12 +71,14 @@ class DocumentOnView:
 @dataclass(slots=True)
 class CheckedAnswer:
     """An answer as far as it has been checked. `text` is what is released of it, and `citations` are the sources of
-    that text. `omitted` counts the sentences that were left out. `failed` says that there was a sentence that is
-    not released in a first try. `outcomes` are those of the released sentences."""
+    that text. `omitted` counts the sentences that were left out, and `removed_markup` the places of the reply where
+    markup was (`SafeMarkup`). `failed` says that there was a sentence that is not released in a first try. `outcomes`
+    are those of the released sentences."""
 
     text: str = ""
     citations: list[Citation] = field(default_factory=list)
     omitted: int = 0
+    removed_markup: int = 0
     failed: bool = False
     outcomes: set[Outcome] = field(default_factory=set)
 
@@ -117,8 +120,14 @@ class AnswerCheck:
         on_view: DocumentOnView | None = None,
         *,
         is_last_try: bool = False,
+        is_raw: bool = False,
+        markup: SafeMarkup | None = None,
     ) -> None:
+        """`is_raw` says that all text is released, before it has been checked. What `markup` takes from the reply is
+        neither checked nor released."""
         self.answer = CheckedAnswer()
+        self._is_raw = is_raw
+        self._markup = markup or SafeMarkup(lambda: addresses_in(source.text for source in sources.all()))
         self._sources = sources
         self._language = language if language in _LEFT_OUT else "en"
         self._on_view = on_view
@@ -135,20 +144,25 @@ class AnswerCheck:
 
     def feed(self, piece: str) -> str:
         """Takes a piece of the reply and returns what is released with it, which is often nothing."""
+        piece = self._markup.feed(piece)
         sentences = self._splitter.feed(piece)
         # Without a new sentence nothing is let out; a piece is most often a part of a word.
-        return self._let_out("".join(map(self._release, sentences))) if sentences else ""
+        released = self._let_out("".join(map(self._release, sentences))) if sentences else ""
+        return piece if self._is_raw else released
 
     def finish(self) -> str:
         """Takes the end of the reply and returns what is released last."""
-        released = "".join(self._release(sentence) for sentence in self._splitter.finish())
+        rest = self._markup.finish()
+        sentences = (*self._splitter.feed(rest), *self._splitter.finish())
+        released = "".join(self._release(sentence) for sentence in sentences)
+        self.answer.removed_markup = self._markup.removed
         if not self.answer.failed:
             released += self._mark()
         released = self._let_out(released, is_end=True)
         view, answer = self._on_view, self.answer
         if self._is_from_others and not any(view and one.document_id == view.document_id for one in answer.citations):
             self._put_lead(answer.text)
-        return released
+        return rest if self._is_raw else released
 
     def _let_out(self, released: str, *, is_end: bool = False) -> str:
         """Holds back what may still be taken back: a mark, and talk behind it, as long as nothing tells more; and talk

@@ -190,7 +190,7 @@ _QUOTED = re.compile(
     r"|```[^\n`]*\n([^`{}]*+)(?:```|\Z)"
     r"|`([^`{}\n]++)`|(?<![^\W_])[‘‚]((?:[^‘’]|’(?=\w))*+)(?:[’‘]|\Z)"
     r"|(?<![^\W_])(?<!')'((?:[^'\n]|'(?=\w))*+)(?:'|\Z)|(?<![^\W_])''([^'\n]++)''|^[ \t]*>+[ \t]*([^\n]+)"
-    rf"|(?:{_ENTITIES})([^&]*+)(?:{_ENTITIES}|\Z)|<(?:q|blockquote)\b[^>]*>([^<]*+)"
+    rf"|(?:{_ENTITIES})([^&]*+)(?:{_ENTITIES}|\Z)|< ?(?:q|blockquote)\b[^>]*>([^<]*+)"
     r"|\b(?:says?|reads?|states?|lautet|heißt es|prévoit|dispose|dice)[:,]?\s+"
     r"[*_]{1,3}(?!that |dass |que )([^*_\n“”„«»\"]++)[*_]",
     re.MULTILINE | re.IGNORECASE,

@@ -115,6 +115,7 @@ def final_state(state: FinalState) -> pb.FinalState:
         tool_call_records=[tool_call_record(record) for record in state.tool_call_records],
         exit_cause=EXIT_CAUSES[state.exit_cause] if state.exit_cause else None,
         omitted_sentences=state.omitted_sentences,
+        removed_markup=state.removed_markup,
         message_truncated=state.message_truncated or is_too_long(state.message),
     )
     fit(answer, "messages", oldest_first=True)

@@ -280,7 +280,8 @@ const (
 	TextRelease_TEXT_RELEASE_UNSPECIFIED TextRelease = 0
 	// Sentence by sentence, each once it has been checked against the sources.
 	TextRelease_TEXT_RELEASE_CHECKED TextRelease = 1
-	// As the model writes it. Text that fails the check is voided later by text_discarded.
+	// As the model writes it, but for the markup that FinalState.removed_markup counts. Text that fails the check is
+	// voided later by text_discarded.
 	TextRelease_TEXT_RELEASE_RAW TextRelease = 2
 )
 
@@ -1947,8 +1948,11 @@ type FinalState struct {
 	// Whether the end of `message` was left out because the answer was longer than 200000 characters; a note at the end
 	// of `message` then says so.
 	MessageTruncated bool `protobuf:"varint,19,opt,name=message_truncated,json=messageTruncated,proto3" json:"message_truncated,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Number of places in the model's answer where markup was removed, or made plain, before it was sent: images, tags of
+	// HTML, and addresses that stand in nothing that the turn was given. `message` and the tokens never hold such.
+	RemovedMarkup int32 `protobuf:"varint,20,opt,name=removed_markup,json=removedMarkup,proto3" json:"removed_markup,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FinalState) Reset() {
@@ -2112,6 +2116,13 @@ func (x *FinalState) GetMessageTruncated() bool {
 		return x.MessageTruncated
 	}
 	return false
+}
+
+func (x *FinalState) GetRemovedMarkup() int32 {
+	if x != nil {
+		return x.RemovedMarkup
+	}
+	return 0
 }
 
 // InvokeResponse is the result of a turn.
@@ -2656,7 +2667,7 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"input_json\x18\x04 \x01(\tR\tinputJson\x12;\n" +
 	"\vexpire_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\"\v\n" +
-	"\tHeartbeat\"\x98\a\n" +
+	"\tHeartbeat\"\xbf\a\n" +
 	"\n" +
 	"FinalState\x127\n" +
 	"\vexit_reason\x18\x01 \x01(\x0e2\x16.proviso.v1.ExitReasonR\n" +
@@ -2683,7 +2694,8 @@ const file_proviso_v1_chat_proto_rawDesc = "" +
 	"\n" +
 	"exit_cause\x18\x11 \x01(\x0e2\x15.proviso.v1.ExitCauseR\texitCause\x12+\n" +
 	"\x11omitted_sentences\x18\x12 \x01(\x05R\x10omittedSentences\x12+\n" +
-	"\x11message_truncated\x18\x13 \x01(\bR\x10messageTruncated\"b\n" +
+	"\x11message_truncated\x18\x13 \x01(\bR\x10messageTruncated\x12%\n" +
+	"\x0eremoved_markup\x18\x14 \x01(\x05R\rremovedMarkup\"b\n" +
 	"\x0eInvokeResponse\x12\x17\n" +
 	"\aturn_id\x18\x01 \x01(\tR\x06turnId\x127\n" +
 	"\vfinal_state\x18\x02 \x01(\v2\x16.proviso.v1.FinalStateR\n" +

@@ -61,13 +61,15 @@ export function isLost({ exit_reason: reason, exit_cause: cause, retryable }: Fi
 }
 
 /** What the answer lacks of what the model wrote; empty where it lacks nothing. */
-export function leftOutWords({ omitted_sentences: omitted, message_truncated: isCut }: FinalState): string {
+export function leftOutWords(end: FinalState): string {
+  const { omitted_sentences: omitted, message_truncated: isCut, removed_markup: removed } = end;
   const sentences =
     omitted > 0
       ? `${counted(omitted, "sentence was", "sentences were")} left out, because no source holds what the model wrote there.`
       : "";
   const rest = isCut ? "The end of the answer was left out: it is longer than the service sends." : "";
-  return [sentences, rest].filter((words) => words !== "").join(" ");
+  const markup = removed > 0 ? "Images, web addresses or HTML that no source holds were taken out of it." : "";
+  return [sentences, markup, rest].filter((words) => words !== "").join(" ");
 }
 
 /** Whether asking again can help. */

@@ -19,6 +19,7 @@ export function storedView(message: ChatMessage): TurnView {
     tool_call_records: turn?.tool_calls ?? [],
     omitted_sentences: 0,
     message_truncated: false,
+    removed_markup: 0,
   };
   if (turn?.usage) end.usage = turn.usage;
   if (turn?.duration_ms !== undefined) end.duration_ms = turn.duration_ms;

@@ -216,6 +216,7 @@ export interface FinalState {
   tool_call_records: ToolCallRecord[];
   omitted_sentences: number;
   message_truncated: boolean;
+  removed_markup: number;
 }
 
 interface EventCommon {

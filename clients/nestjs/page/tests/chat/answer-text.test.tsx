@@ -3,12 +3,12 @@ import { AnswerText } from "../../src/chat/AnswerText.js";
 import { draw } from "../support/page.js";
 import { citationOf } from "../support/turn-events.js";
 
-const MARKUP = '<img src=x onerror="alert(1)"><script>alert(2)</script> & <b>no</b>';
+const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script> & <b>no</b> ![x](https://elsewhere.test/) [y](https://elsewhere.test/)`;
 
 describe("the text of an answer", () => {
   it("shows markup as the words that it is", () => {
     const { root } = draw(<AnswerText text={`- ${MARKUP}\n\n> ${MARKUP}`} citations={[]} isGrowing={false} />);
-    expect(root.querySelectorAll("img, script, b")).toHaveLength(0);
+    expect(root.querySelectorAll("img, script, b, a")).toHaveLength(0);
     expect(root.querySelector("li")?.textContent).toBe(MARKUP);
     expect(root.querySelector("blockquote")?.textContent).toBe(MARKUP);
   });

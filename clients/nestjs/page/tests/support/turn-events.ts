@@ -78,6 +78,7 @@ export function finalState(state: Partial<FinalState> = {}): FinalState {
     tool_call_records: [],
     omitted_sentences: 0,
     message_truncated: false,
+    removed_markup: 0,
     ...state,
   };
 }

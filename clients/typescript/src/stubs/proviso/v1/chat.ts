@@ -127,7 +127,10 @@ export const TextRelease = {
   TEXT_RELEASE_UNSPECIFIED: "TEXT_RELEASE_UNSPECIFIED",
   /** TEXT_RELEASE_CHECKED - Sentence by sentence, each once it has been checked against the sources. */
   TEXT_RELEASE_CHECKED: "TEXT_RELEASE_CHECKED",
-  /** TEXT_RELEASE_RAW - As the model writes it. Text that fails the check is voided later by text_discarded. */
+  /**
+   * TEXT_RELEASE_RAW - As the model writes it, but for the markup that FinalState.removed_markup counts. Text that fails the check is
+   * voided later by text_discarded.
+   */
   TEXT_RELEASE_RAW: "TEXT_RELEASE_RAW",
 } as const;
 
@@ -557,6 +560,11 @@ export interface FinalState {
    * of `message` then says so.
    */
   messageTruncated: boolean;
+  /**
+   * Number of places in the model's answer where markup was removed, or made plain, before it was sent: images, tags of
+   * HTML, and addresses that stand in nothing that the turn was given. `message` and the tokens never hold such.
+   */
+  removedMarkup: number;
 }
 
 /** InvokeResponse is the result of a turn. */
