@@ -118,7 +118,8 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+")
 def values_of(text: str, *, is_source: bool = False) -> list[Value]:
     """The values of a text, in order. In a source an article before a unit counts as one, as in `an hour`. Numbers
     inside words and of lists, such as `1.` at the start of a line, are no values."""
-    dates: list[Value] = [*_dates(text), *(_times_of_day(text) if _DIGIT.search(text) else ())]
+    # Every date and time of day has a digit.
+    dates: list[Value] = [*_dates(text), *_times_of_day(text)] if _DIGIT.search(text) else []
     dates += [one for one in _others(text) if not any(date.start < one.end and one.start < date.end for date in dates)]
     taken = [(date.start, date.end) for date in dates]
     figures = (
