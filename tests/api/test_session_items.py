@@ -41,6 +41,10 @@ def named(ref: ItemRef) -> context_pb2.ContextItemRef:
     return context_pb2.ContextItemRef(type=TYPES[ref.type], name=ref.name, server_name=ref.server_name)
 
 
+def item_request(ref: ItemRef) -> catalog_pb2.GetContextItemRequest:
+    return catalog_pb2.GetContextItemRequest(item=named(ref))
+
+
 def add(ref: ItemRef, session_id: str = "s1", user_id: str = "") -> pb.AddContextItemRequest:
     return pb.AddContextItemRequest(session_id=session_id, user_id=user_id, item=named(ref))
 
@@ -86,6 +90,30 @@ async def test_items_are_added_and_removed_whatever_their_mode(tmp_path: Path) -
         found = await sessions.GetSession(pb.GetSessionRequest(session_id="s1"))
     assert found.session == back.session
     assert found.session.update_time.ToDatetime() > made.session.update_time.ToDatetime()
+
+
+async def test_a_locked_item_is_in_every_session_and_cannot_be_removed(tmp_path: Path) -> None:
+    is_locked = False
+
+    async def load() -> Catalog:
+        return a_catalog(*(replace(item, locked=is_locked and item.ref == QUOTING) for item in ITEMS))
+
+    catalog = CatalogHolder(load, await load())
+    async with conversations(tmp_path, catalog=catalog) as domain, served(domain) as server:
+        sessions = SessionServiceStub(server.channel)
+        await sessions.CreateSession(pb.CreateSessionRequest(session_id="s1"))
+        await sessions.RemoveContextItem(remove(QUOTING))
+        is_locked = True
+        await CatalogServiceStub(server.channel).ReloadCatalog(catalog_pb2.ReloadCatalogRequest())
+        found = (await sessions.GetSession(pb.GetSessionRequest(session_id="s1"))).session
+        assert [(item.item.name, item.locked) for item in found.items] == [("Quoting", True)]
+        kept = await refusal(sessions.RemoveContextItem(remove(QUOTING)))
+        item = (await CatalogServiceStub(server.channel).GetContextItem(item_request(QUOTING))).item
+    assert (kept.code, kept.message) == (
+        grpc.StatusCode.PERMISSION_DENIED,
+        "The rule 'Quoting' is locked: it is in every session",
+    )
+    assert (item.locked, item.include_mode) == (True, ALWAYS)
 
 
 async def test_unknown_items_are_named_with_near_matches_and_disabled_ones_say_so(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from proviso_service.turns import (
     MessageRole,
     Retryable,
     Session,
+    mark_in_session,
     mark_missing_in_message,
-    mark_missing_in_session,
     mark_missing_in_state,
 )
 from tests.support.catalogs import a_catalog, an_item
@@ -56,7 +56,7 @@ def marks(context: RequestContext | None) -> dict[ItemRef, bool]:
 def test_a_sessions_items_stay_and_those_that_left_are_marked() -> None:
     items = (SessionItem(HERE, MANUAL), SessionItem(GONE, MANUAL), SessionItem(BACK, MANUAL, missing=True))
     session = Session("s", items, None, NOW, NOW, "turn", 4)
-    marked = mark_missing_in_session(session, CATALOG)
+    marked = mark_in_session(session, CATALOG)
     assert [item.missing for item in marked.items] == [False, True, False]
     assert replace(marked, items=items) == session
 
@@ -67,7 +67,7 @@ def test_only_approvals_of_tools_that_are_what_was_approved_are_shown() -> None:
     here = ApprovedTool.of(search, catalog.tool_sha256(search))
     others = [replace(here, sha256="another"), replace(here, sha256=""), ApprovedTool.of(gone, "")]
     session = Session("s", (), None, NOW, NOW, approved_tools=(*others, here))
-    assert mark_missing_in_session(session, catalog).approved_tools == (here,)
+    assert mark_in_session(session, catalog).approved_tools == (here,)
 
 
 def test_the_items_of_answers_are_marked_and_nothing_else_of_them_changes() -> None:

@@ -49,8 +49,8 @@ from proviso_service.turns import (
     Session,
     SessionStore,
     TurnRequest,
+    mark_in_session,
     mark_missing_in_message,
-    mark_missing_in_session,
     removal_suggestions,
 )
 
@@ -286,7 +286,7 @@ class SessionServicer(SessionServiceServicer):
         caller = self._identify(context, asked.user_id)
         found = await self._sessions.get(caller, asked.session_id)
         contexts = await self._sessions.recent_contexts(caller, asked.session_id, ANSWERS_LOOKED_AT)
-        suggested = removal_suggestions(found.items, contexts)
+        suggested = removal_suggestions(mark_in_session(found, self._catalog.current).items, contexts)
         return pb.SuggestRemovalsResponse(
             suggestions=[removal_suggestion(one) for one in suggested], answers=len(contexts)
         )
@@ -305,4 +305,4 @@ class SessionServicer(SessionServiceServicer):
 
     def _shown(self, value: Session) -> pb.Session:
         """The session as callers see it: items that are no longer in the catalog are marked."""
-        return session(mark_missing_in_session(value, self._catalog.current))
+        return session(mark_in_session(value, self._catalog.current))

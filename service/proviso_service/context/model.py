@@ -98,11 +98,13 @@ class OmittedItem:
 
 @dataclass(frozen=True, slots=True)
 class SessionItem:
-    """An item of a session. `missing` says that it has left the catalog."""
+    """An item of a session. `missing` says that it has left the catalog, `locked` that it cannot be removed; neither is
+    stored."""
 
     ref: ItemRef
     include_mode: IncludeMode
     missing: bool = False
+    locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +202,12 @@ ItemsChange = Callable[[tuple[SessionItem, ...]], tuple[SessionItem, ...]]
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """What a session is made from: the always items, and the servers whose always items are not known yet."""
+    """What a session is made from: the always items, and the servers whose always items are not known yet. Those of the
+    items that are `locked` are in sessions that exist, too."""
 
     items: tuple[SessionItem, ...] = ()
     pending_servers: tuple[str, ...] = ()
+    locked: frozenset[ItemRef] = frozenset()
 
 
 def with_item(

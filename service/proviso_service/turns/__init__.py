@@ -36,8 +36,8 @@ from proviso_service.turns.events import (
 from proviso_service.turns.item_status import (
     ANSWERS_LOOKED_AT,
     RemovalSuggestion,
+    mark_in_session,
     mark_missing_in_message,
-    mark_missing_in_session,
     mark_missing_in_state,
     removal_suggestions,
 )
@@ -153,8 +153,8 @@ __all__ = [
     "bare_outcome",
     "filled",
     "in_language",
+    "mark_in_session",
     "mark_missing_in_message",
-    "mark_missing_in_session",
     "mark_missing_in_state",
     "removal_suggestions",
     "semantics_of",

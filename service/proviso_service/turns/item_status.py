@@ -12,13 +12,17 @@ from dataclasses import dataclass, replace
 from proviso_service.context.catalog.catalog import Catalog
 from proviso_service.context.model import ItemRef, ItemType, RequestContext, SessionItem
 from proviso_service.turns.events import FinalState
-from proviso_service.turns.sessions import ChatMessage, Session
+from proviso_service.turns.sessions import ChatMessage, Session, with_locked_items
 
 
-def mark_missing_in_session(session: Session, catalog: Catalog) -> Session:
-    """The session with its missing items marked. Of its approved tools only those remain that are still what was
-    approved."""
-    items = tuple(replace(item, missing=catalog.is_missing(item.ref)) for item in session.items)
+def mark_in_session(session: Session, catalog: Catalog) -> Session:
+    """The session with its missing and its locked items marked, and with the locked items that its next turn adds. Of
+    its approved tools only those remain that are still what was approved."""
+    new = catalog.new_session()
+    items = tuple(
+        replace(item, missing=catalog.is_missing(item.ref), locked=item.ref in new.locked)
+        for item in with_locked_items(session.items, new)
+    )
     approved = tuple(tool for tool in session.approved_tools if catalog.still_approves(tool))
     return replace(session, items=items, approved_tools=approved)
 
@@ -66,7 +70,7 @@ def removal_suggestions(
 ) -> tuple[RemovalSuggestion, ...]:
     """The references and tools of a session that it could do without, in the session's order: the model was given them
     for at least `suggest_after` of the answers that had these request contexts, and no answer cited them. Rules are
-    never suggested, since nobody can tell whether an answer followed one."""
+    never suggested, since nobody can tell whether an answer followed one; nor are locked items."""
     entered: Counter[ItemRef] = Counter()
     cited: set[ItemRef] = set()
     for context in contexts:
@@ -75,5 +79,8 @@ def removal_suggestions(
     return tuple(
         RemovalSuggestion(item, entered[item.ref])
         for item in items
-        if item.ref.type is not ItemType.RULE and item.ref not in cited and entered[item.ref] >= suggest_after
+        if item.ref.type is not ItemType.RULE
+        and not item.locked
+        and item.ref not in cited
+        and entered[item.ref] >= suggest_after
     )

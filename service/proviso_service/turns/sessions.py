@@ -161,15 +161,23 @@ class SessionStore(TurnSessions, Protocol):
 
 
 def with_late_items(session: Session, new: NewSession) -> Session:
-    """The session with the always items of the servers that have listed their tools since it was made, and without the
-    names of these servers; the same session when there are none. `new` is what a session would be made from now: a
-    server that is not pending in it has listed its tools or has left the catalog."""
+    """The session with the locked items, and with the always items of the servers that have listed their tools since it
+    was made, and without the names of these servers; the same session when it has them all. `new` is what a session
+    would be made from now: a server that is not pending in it has listed its tools or has left the catalog."""
     arrived = frozenset(session.pending_servers).difference(new.pending_servers)
-    if not arrived:
-        return session
-    items = session.items
+    items = with_locked_items(session.items, new)
     for item in new.items:
         if item.ref.server_name in arrived:
             items = with_item(items, item.ref, item.include_mode)
+    if not arrived and items == session.items:
+        return session
     pending = tuple(server for server in session.pending_servers if server not in arrived)
     return replace(session, items=items, pending_servers=pending)
+
+
+def with_locked_items(items: tuple[SessionItem, ...], new: NewSession) -> tuple[SessionItem, ...]:
+    """The items of a session with the locked ones of `new` that it lacks: an item may be locked at any time."""
+    for item in new.items:
+        if item.ref in new.locked:
+            items = with_item(items, item.ref, item.include_mode)
+    return items

@@ -149,3 +149,20 @@ async def test_lines_may_end_as_on_windows(tmp_path: Path) -> None:
     (tmp_path / "rules").mkdir()
     (tmp_path / "rules/quoting.md").write_bytes(b"\xef\xbb\xbf" + RULE.replace("\n", "\r\n").encode())
     assert [item.content for item in (await load(tmp_path)).items] == ["Quote exactly."]
+
+
+async def test_a_locked_item_is_always_included(tmp_path: Path) -> None:
+    rule = "---\nname: House rules\ndescription: d\nlocked: true\n---\nText"
+    tools = f"{AGENT}proviso:\n  include: agent\n  tools:\n    isaacus_iql: {{locked: true}}\n"
+    agent = await load(write(tmp_path, agent_yaml=tools, rules__house_md=rule))
+    (item,) = agent.items
+    assert (item.locked, item.include_mode) == (True, IncludeMode.ALWAYS)
+    assert (agent.own_tools.is_locked("isaacus_iql"), agent.own_tools.is_locked("isaacus_search")) == (True, False)
+    assert agent.own_tools.include_mode("isaacus_iql").mode is IncludeMode.ALWAYS
+
+
+async def test_a_locked_item_of_another_mode_is_a_fault(tmp_path: Path) -> None:
+    rule = "---\nname: House rules\ndescription: d\ninclude: agent\nlocked: true\n---\nText"
+    assert await faults_of(write(tmp_path, rules__house_md=rule)) == [
+        "rules/house.md:5 locked: needs include: always, because a locked item is in every session"
+    ]

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from proviso_client.v1 import context_pb2 as proviso_dot_v1_dot_context__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18proviso/v1/catalog.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\"\x9d\x03\n\x0b\x43\x61talogItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12:\n\x0cinclude_mode\x18\x03 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12M\n\x13include_mode_source\x18\x04 \x01(\x0e\x32\x1d.proviso.v1.IncludeModeSourceR\x11includeModeSource\x12\x1e\n\ncharacters\x18\x05 \x01(\x05R\ncharacters\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1a\n\x08priority\x18\x07 \x01(\x05R\x08priority\x12\x18\n\x07\x65nabled\x18\x08 \x01(\x08R\x07\x65nabled\x12\x34\n\x08\x61pproval\x18\t \x01(\x0e\x32\x18.proviso.v1.ToolApprovalR\x08\x61pproval\"\xa7\x01\n\x17ListContextItemsRequest\x12\x39\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12(\n\tpage_size\x18\x02 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x90\x01\n\x18ListContextItemsResponse\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x17.proviso.v1.CatalogItemR\x05items\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize\"S\n\x15GetContextItemRequest\x12:\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefB\n\xe2\x41\x01\x02\xbaH\x03\xc8\x01\x01R\x04item\"_\n\x16GetContextItemResponse\x12+\n\x04item\x18\x01 \x01(\x0b\x32\x17.proviso.v1.CatalogItemR\x04item\x12\x18\n\x07\x63ontent\x18\x02 \x01(\tR\x07\x63ontent\"\x16\n\x14ReloadCatalogRequest\"6\n\x15ReloadCatalogResponse\x12\x1d\n\nitem_count\x18\x01 \x01(\x05R\titemCount\"\x18\n\x16ListToolServersRequest\"9\n\x0bRefusedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06reason\x18\x02 \x01(\tR\x06reason\"\xcc\x02\n\nToolServer\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x31\n\x05state\x18\x02 \x01(\x0e\x32\x1b.proviso.v1.ToolServerStateR\x05state\x12\x39\n\nstate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tstateTime\x12\x16\n\x06reason\x18\x04 \x01(\tR\x06reason\x12\x16\n\x06starts\x18\x05 \x01(\x05R\x06starts\x12\x1d\n\ntool_count\x18\x06 \x01(\x05R\ttoolCount\x12\x31\n\x07refused\x18\x07 \x03(\x0b\x32\x17.proviso.v1.RefusedToolR\x07refused\x12:\n\x0cinclude_mode\x18\x08 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\"K\n\x17ListToolServersResponse\x12\x30\n\x07servers\x18\x01 \x03(\x0b\x32\x16.proviso.v1.ToolServerR\x07servers*\x97\x01\n\x11IncludeModeSource\x12#\n\x1fINCLUDE_MODE_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18INCLUDE_MODE_SOURCE_ITEM\x10\x01\x12\x1e\n\x1aINCLUDE_MODE_SOURCE_SERVER\x10\x02\x12\x1f\n\x1bINCLUDE_MODE_SOURCE_DEFAULT\x10\x03*a\n\x0cToolApproval\x12\x1d\n\x19TOOL_APPROVAL_UNSPECIFIED\x10\x00\x12\x16\n\x12TOOL_APPROVAL_NONE\x10\x01\x12\x1a\n\x16TOOL_APPROVAL_REQUIRED\x10\x02*\xaf\x01\n\x0fToolServerState\x12!\n\x1dTOOL_SERVER_STATE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aTOOL_SERVER_STATE_STARTING\x10\x01\x12\x1b\n\x17TOOL_SERVER_STATE_READY\x10\x02\x12\x1c\n\x18TOOL_SERVER_STATE_FAILED\x10\x03\x12\x1e\n\x1aTOOL_SERVER_STATE_DISABLED\x10\x04\x32\x8e\x03\n\x0e\x43\x61talogService\x12\x62\n\x10ListContextItems\x12#.proviso.v1.ListContextItemsRequest\x1a$.proviso.v1.ListContextItemsResponse\"\x03\x90\x02\x01\x12\\\n\x0eGetContextItem\x12!.proviso.v1.GetContextItemRequest\x1a\".proviso.v1.GetContextItemResponse\"\x03\x90\x02\x01\x12Y\n\rReloadCatalog\x12 .proviso.v1.ReloadCatalogRequest\x1a!.proviso.v1.ReloadCatalogResponse\"\x03\x90\x02\x02\x12_\n\x0fListToolServers\x12\".proviso.v1.ListToolServersRequest\x1a#.proviso.v1.ListToolServersResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x18proviso/v1/catalog.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\"\xb5\x03\n\x0b\x43\x61talogItem\x12.\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefR\x04item\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12:\n\x0cinclude_mode\x18\x03 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\x12M\n\x13include_mode_source\x18\x04 \x01(\x0e\x32\x1d.proviso.v1.IncludeModeSourceR\x11includeModeSource\x12\x1e\n\ncharacters\x18\x05 \x01(\x05R\ncharacters\x12%\n\x0e\x63ontent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1a\n\x08priority\x18\x07 \x01(\x05R\x08priority\x12\x18\n\x07\x65nabled\x18\x08 \x01(\x08R\x07\x65nabled\x12\x34\n\x08\x61pproval\x18\t \x01(\x0e\x32\x18.proviso.v1.ToolApprovalR\x08\x61pproval\x12\x16\n\x06locked\x18\n \x01(\x08R\x06locked\"\xa7\x01\n\x17ListContextItemsRequest\x12\x39\n\x04type\x18\x01 \x01(\x0e\x32\x1b.proviso.v1.ContextItemTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12(\n\tpage_size\x18\x02 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\"\x90\x01\n\x18ListContextItemsResponse\x12-\n\x05items\x18\x01 \x03(\x0b\x32\x17.proviso.v1.CatalogItemR\x05items\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize\"S\n\x15GetContextItemRequest\x12:\n\x04item\x18\x01 \x01(\x0b\x32\x1a.proviso.v1.ContextItemRefB\n\xe2\x41\x01\x02\xbaH\x03\xc8\x01\x01R\x04item\"_\n\x16GetContextItemResponse\x12+\n\x04item\x18\x01 \x01(\x0b\x32\x17.proviso.v1.CatalogItemR\x04item\x12\x18\n\x07\x63ontent\x18\x02 \x01(\tR\x07\x63ontent\"\x16\n\x14ReloadCatalogRequest\"6\n\x15ReloadCatalogResponse\x12\x1d\n\nitem_count\x18\x01 \x01(\x05R\titemCount\"\x18\n\x16ListToolServersRequest\"9\n\x0bRefusedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n\x06reason\x18\x02 \x01(\tR\x06reason\"\xcc\x02\n\nToolServer\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12\x31\n\x05state\x18\x02 \x01(\x0e\x32\x1b.proviso.v1.ToolServerStateR\x05state\x12\x39\n\nstate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tstateTime\x12\x16\n\x06reason\x18\x04 \x01(\tR\x06reason\x12\x16\n\x06starts\x18\x05 \x01(\x05R\x06starts\x12\x1d\n\ntool_count\x18\x06 \x01(\x05R\ttoolCount\x12\x31\n\x07refused\x18\x07 \x03(\x0b\x32\x17.proviso.v1.RefusedToolR\x07refused\x12:\n\x0cinclude_mode\x18\x08 \x01(\x0e\x32\x17.proviso.v1.IncludeModeR\x0bincludeMode\"K\n\x17ListToolServersResponse\x12\x30\n\x07servers\x18\x01 \x03(\x0b\x32\x16.proviso.v1.ToolServerR\x07servers*\x97\x01\n\x11IncludeModeSource\x12#\n\x1fINCLUDE_MODE_SOURCE_UNSPECIFIED\x10\x00\x12\x1c\n\x18INCLUDE_MODE_SOURCE_ITEM\x10\x01\x12\x1e\n\x1aINCLUDE_MODE_SOURCE_SERVER\x10\x02\x12\x1f\n\x1bINCLUDE_MODE_SOURCE_DEFAULT\x10\x03*a\n\x0cToolApproval\x12\x1d\n\x19TOOL_APPROVAL_UNSPECIFIED\x10\x00\x12\x16\n\x12TOOL_APPROVAL_NONE\x10\x01\x12\x1a\n\x16TOOL_APPROVAL_REQUIRED\x10\x02*\xaf\x01\n\x0fToolServerState\x12!\n\x1dTOOL_SERVER_STATE_UNSPECIFIED\x10\x00\x12\x1e\n\x1aTOOL_SERVER_STATE_STARTING\x10\x01\x12\x1b\n\x17TOOL_SERVER_STATE_READY\x10\x02\x12\x1c\n\x18TOOL_SERVER_STATE_FAILED\x10\x03\x12\x1e\n\x1aTOOL_SERVER_STATE_DISABLED\x10\x04\x32\x8e\x03\n\x0e\x43\x61talogService\x12\x62\n\x10ListContextItems\x12#.proviso.v1.ListContextItemsRequest\x1a$.proviso.v1.ListContextItemsResponse\"\x03\x90\x02\x01\x12\\\n\x0eGetContextItem\x12!.proviso.v1.GetContextItemRequest\x1a\".proviso.v1.GetContextItemResponse\"\x03\x90\x02\x01\x12Y\n\rReloadCatalog\x12 .proviso.v1.ReloadCatalogRequest\x1a!.proviso.v1.ReloadCatalogResponse\"\x03\x90\x02\x02\x12_\n\x0fListToolServers\x12\".proviso.v1.ListToolServersRequest\x1a#.proviso.v1.ListToolServersResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -49,34 +49,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CATALOGSERVICE'].methods_by_name['ReloadCatalog']._serialized_options = b'\220\002\002'
   _globals['_CATALOGSERVICE'].methods_by_name['ListToolServers']._loaded_options = None
   _globals['_CATALOGSERVICE'].methods_by_name['ListToolServers']._serialized_options = b'\220\002\001'
-  _globals['_INCLUDEMODESOURCE']._serialized_start=1592
-  _globals['_INCLUDEMODESOURCE']._serialized_end=1743
-  _globals['_TOOLAPPROVAL']._serialized_start=1745
-  _globals['_TOOLAPPROVAL']._serialized_end=1842
-  _globals['_TOOLSERVERSTATE']._serialized_start=1845
-  _globals['_TOOLSERVERSTATE']._serialized_end=2020
+  _globals['_INCLUDEMODESOURCE']._serialized_start=1616
+  _globals['_INCLUDEMODESOURCE']._serialized_end=1767
+  _globals['_TOOLAPPROVAL']._serialized_start=1769
+  _globals['_TOOLAPPROVAL']._serialized_end=1866
+  _globals['_TOOLSERVERSTATE']._serialized_start=1869
+  _globals['_TOOLSERVERSTATE']._serialized_end=2044
   _globals['_CATALOGITEM']._serialized_start=100
-  _globals['_CATALOGITEM']._serialized_end=513
-  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_start=516
-  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_end=683
-  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_start=686
-  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_end=830
-  _globals['_GETCONTEXTITEMREQUEST']._serialized_start=832
-  _globals['_GETCONTEXTITEMREQUEST']._serialized_end=915
-  _globals['_GETCONTEXTITEMRESPONSE']._serialized_start=917
-  _globals['_GETCONTEXTITEMRESPONSE']._serialized_end=1012
-  _globals['_RELOADCATALOGREQUEST']._serialized_start=1014
-  _globals['_RELOADCATALOGREQUEST']._serialized_end=1036
-  _globals['_RELOADCATALOGRESPONSE']._serialized_start=1038
-  _globals['_RELOADCATALOGRESPONSE']._serialized_end=1092
-  _globals['_LISTTOOLSERVERSREQUEST']._serialized_start=1094
-  _globals['_LISTTOOLSERVERSREQUEST']._serialized_end=1118
-  _globals['_REFUSEDTOOL']._serialized_start=1120
-  _globals['_REFUSEDTOOL']._serialized_end=1177
-  _globals['_TOOLSERVER']._serialized_start=1180
-  _globals['_TOOLSERVER']._serialized_end=1512
-  _globals['_LISTTOOLSERVERSRESPONSE']._serialized_start=1514
-  _globals['_LISTTOOLSERVERSRESPONSE']._serialized_end=1589
-  _globals['_CATALOGSERVICE']._serialized_start=2023
-  _globals['_CATALOGSERVICE']._serialized_end=2421
+  _globals['_CATALOGITEM']._serialized_end=537
+  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_start=540
+  _globals['_LISTCONTEXTITEMSREQUEST']._serialized_end=707
+  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_start=710
+  _globals['_LISTCONTEXTITEMSRESPONSE']._serialized_end=854
+  _globals['_GETCONTEXTITEMREQUEST']._serialized_start=856
+  _globals['_GETCONTEXTITEMREQUEST']._serialized_end=939
+  _globals['_GETCONTEXTITEMRESPONSE']._serialized_start=941
+  _globals['_GETCONTEXTITEMRESPONSE']._serialized_end=1036
+  _globals['_RELOADCATALOGREQUEST']._serialized_start=1038
+  _globals['_RELOADCATALOGREQUEST']._serialized_end=1060
+  _globals['_RELOADCATALOGRESPONSE']._serialized_start=1062
+  _globals['_RELOADCATALOGRESPONSE']._serialized_end=1116
+  _globals['_LISTTOOLSERVERSREQUEST']._serialized_start=1118
+  _globals['_LISTTOOLSERVERSREQUEST']._serialized_end=1142
+  _globals['_REFUSEDTOOL']._serialized_start=1144
+  _globals['_REFUSEDTOOL']._serialized_end=1201
+  _globals['_TOOLSERVER']._serialized_start=1204
+  _globals['_TOOLSERVER']._serialized_end=1536
+  _globals['_LISTTOOLSERVERSRESPONSE']._serialized_start=1538
+  _globals['_LISTTOOLSERVERSRESPONSE']._serialized_end=1613
+  _globals['_CATALOGSERVICE']._serialized_start=2047
+  _globals['_CATALOGSERVICE']._serialized_end=2445
 # @@protoc_insertion_point(module_scope)

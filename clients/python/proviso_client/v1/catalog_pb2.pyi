@@ -45,7 +45,7 @@ TOOL_SERVER_STATE_FAILED: ToolServerState
 TOOL_SERVER_STATE_DISABLED: ToolServerState
 
 class CatalogItem(_message.Message):
-    __slots__ = ("item", "description", "include_mode", "include_mode_source", "characters", "content_sha256", "priority", "enabled", "approval")
+    __slots__ = ("item", "description", "include_mode", "include_mode_source", "characters", "content_sha256", "priority", "enabled", "approval", "locked")
     ITEM_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_MODE_FIELD_NUMBER: _ClassVar[int]
@@ -55,6 +55,7 @@ class CatalogItem(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     ENABLED_FIELD_NUMBER: _ClassVar[int]
     APPROVAL_FIELD_NUMBER: _ClassVar[int]
+    LOCKED_FIELD_NUMBER: _ClassVar[int]
     item: _context_pb2.ContextItemRef
     description: str
     include_mode: _context_pb2.IncludeMode
@@ -64,7 +65,8 @@ class CatalogItem(_message.Message):
     priority: int
     enabled: bool
     approval: ToolApproval
-    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., description: _Optional[str] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., include_mode_source: _Optional[_Union[IncludeModeSource, str]] = ..., characters: _Optional[int] = ..., content_sha256: _Optional[str] = ..., priority: _Optional[int] = ..., enabled: _Optional[bool] = ..., approval: _Optional[_Union[ToolApproval, str]] = ...) -> None: ...
+    locked: bool
+    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., description: _Optional[str] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., include_mode_source: _Optional[_Union[IncludeModeSource, str]] = ..., characters: _Optional[int] = ..., content_sha256: _Optional[str] = ..., priority: _Optional[int] = ..., enabled: _Optional[bool] = ..., approval: _Optional[_Union[ToolApproval, str]] = ..., locked: _Optional[bool] = ...) -> None: ...
 
 class ListContextItemsRequest(_message.Message):
     __slots__ = ("type", "page_size", "page_token")

@@ -100,14 +100,16 @@ class ChatMessage(_message.Message):
     def __init__(self, role: _Optional[_Union[MessageRole, str]] = ..., content: _Optional[str] = ..., request_context: _Optional[_Union[_context_pb2.RequestContext, _Mapping]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., turn_id: _Optional[str] = ..., message_id: _Optional[str] = ..., turn: _Optional[_Union[_turns_pb2.TurnSummary, _Mapping]] = ..., rating: _Optional[_Union[AnswerRating, _Mapping]] = ...) -> None: ...
 
 class SessionContextItem(_message.Message):
-    __slots__ = ("item", "include_mode", "missing")
+    __slots__ = ("item", "include_mode", "missing", "locked")
     ITEM_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_MODE_FIELD_NUMBER: _ClassVar[int]
     MISSING_FIELD_NUMBER: _ClassVar[int]
+    LOCKED_FIELD_NUMBER: _ClassVar[int]
     item: _context_pb2.ContextItemRef
     include_mode: _context_pb2.IncludeMode
     missing: bool
-    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., missing: _Optional[bool] = ...) -> None: ...
+    locked: bool
+    def __init__(self, item: _Optional[_Union[_context_pb2.ContextItemRef, _Mapping]] = ..., include_mode: _Optional[_Union[_context_pb2.IncludeMode, str]] = ..., missing: _Optional[bool] = ..., locked: _Optional[bool] = ...) -> None: ...
 
 class Session(_message.Message):
     __slots__ = ("session_id", "items", "matter_context", "create_time", "update_time", "running_turn_id", "message_count", "approved_tools", "title", "notes")

@@ -173,9 +173,11 @@ class SessionServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RemoveContextItem(self, request, context):
-        """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+        """RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+        removing it again changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-        matches, for an item that is neither in the session nor in the catalog.
+        matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+        locked item.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -72,9 +72,11 @@ class SessionServiceStub:
     matches in the message and in the ErrorInfo metadata.
     """
     RemoveContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.RemoveContextItemRequest, _sessions_pb2.RemoveContextItemResponse]
-    """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+    """RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+    removing it again changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-    matches, for an item that is neither in the session nor in the catalog.
+    matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+    locked item.
     """
     ListMessages: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]
     """ListMessages lists a session's messages, oldest first; there is no other order.
@@ -147,9 +149,11 @@ class SessionServiceAsyncStub(SessionServiceStub):
     matches in the message and in the ErrorInfo metadata.
     """
     RemoveContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.RemoveContextItemRequest, _sessions_pb2.RemoveContextItemResponse]  # type: ignore[assignment]
-    """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+    """RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+    removing it again changes nothing.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-    matches, for an item that is neither in the session nor in the catalog.
+    matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+    locked item.
     """
     ListMessages: _aio.UnaryUnaryMultiCallable[_sessions_pb2.ListMessagesRequest, _sessions_pb2.ListMessagesResponse]  # type: ignore[assignment]
     """ListMessages lists a session's messages, oldest first; there is no other order.
@@ -267,9 +271,11 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _sessions_pb2.RemoveContextItemRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_sessions_pb2.RemoveContextItemResponse, _abc.Awaitable[_sessions_pb2.RemoveContextItemResponse]]:
-        """RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+        """RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+        removing it again changes nothing.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-        matches, for an item that is neither in the session nor in the catalog.
+        matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+        locked item.
         """
 
     @_abc_1.abstractmethod

@@ -110,6 +110,7 @@ def catalog_item(item: CatalogItem) -> catalog_pb2.CatalogItem:
         priority=item.priority,
         enabled=item.enabled,
         approval=TOOL_APPROVALS[item.approval] if item.ref.type is ItemType.TOOL else None,
+        locked=item.locked,
     )
 
 

@@ -146,7 +146,7 @@ def removal_suggestion(value: RemovalSuggestion) -> pb.RemovalSuggestion:
 
 def _item(item: SessionItem) -> pb.SessionContextItem:
     return pb.SessionContextItem(
-        item=item_ref(item.ref), include_mode=INCLUDE_MODES[item.include_mode], missing=item.missing
+        item=item_ref(item.ref), include_mode=INCLUDE_MODES[item.include_mode], missing=item.missing, locked=item.locked
     )
 
 

@@ -20,7 +20,7 @@ from proviso_service.context.model import (
     with_item,
     without_item,
 )
-from proviso_service.errors import ContextItemDisabled, ContextItemNotFound, ProvisoError
+from proviso_service.errors import ContextItemDisabled, ContextItemNotFound, NotAllowed, ProvisoError
 from proviso_service.paging import Page, PageRequest, page_token
 from proviso_service.spelling import MIN_LIKENESS, Spelling, likeness
 
@@ -88,7 +88,12 @@ class Catalog:
 
     def new_session(self) -> NewSession:
         """What a session is made from now."""
-        return NewSession(initial_items(self.always_items()), self.pending_servers)
+        return NewSession(initial_items(self.always_items()), self.pending_servers, self.locked)
+
+    @property
+    def locked(self) -> frozenset[ItemRef]:
+        """The enabled items that are in every session."""
+        return frozenset(item.ref for item in self.items if item.locked and item.enabled)
 
     def approval_of(self, tool: ItemRef) -> Approval:
         """Whether calls of a tool need an approval. A tool that its server has not listed has the setting of the tool,
@@ -141,6 +146,7 @@ def tool_items(server: str, definitions: Iterable[ToolDefinition], policy: ToolP
             tool.content,
             policy.include_mode(tool.name),
             approval=policy.approval_of(tool.name),
+            locked=policy.is_locked(tool.name),
         )
         for tool in definitions
     )
@@ -178,9 +184,12 @@ def with_added(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -
 
 def with_removed(items: tuple[SessionItem, ...], ref: ItemRef, catalog: Catalog) -> tuple[SessionItem, ...]:
     """The items without the item `ref`, even where it has left the catalog; the same items when it is not there. Raises
-    ContextItemNotFound for an item that neither the session nor the catalog has, since its name was mistyped."""
+    ContextItemNotFound for an item that neither the session nor the catalog has, since its name was mistyped, and
+    NotAllowed for a locked item."""
     if not _holds(items, ref):
         catalog.get(ref)
+    if ref in catalog.locked:
+        raise NotAllowed(f"The {shown(ref)} is locked: it is in every session")
     return without_item(items, ref)
 
 

@@ -54,6 +54,7 @@ class ToolOverride:
 
     include: IncludeMode | None = None
     approval: Approval | None = None
+    locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,16 @@ class ToolPolicy:
     def include_mode(self, tool: str) -> EffectiveMode:
         """The include mode of a tool: the setting of the tool, else that of its server, else always."""
         override = self.tools.get(tool, ToolOverride())
+        if override.locked:
+            return EffectiveMode(IncludeMode.ALWAYS, IncludeModeSource.ITEM)
         if override.include is not None:
             return EffectiveMode(override.include, IncludeModeSource.ITEM)
         if self.include is not None:
             return EffectiveMode(self.include, IncludeModeSource.SERVER)
         return EffectiveMode(IncludeMode.ALWAYS, IncludeModeSource.DEFAULT)
+
+    def is_locked(self, tool: str) -> bool:
+        return self.tools.get(tool, ToolOverride()).locked
 
     def approval_of(self, tool: str) -> Approval:
         """The approval of a tool: the setting of the tool, else that of its server, else none."""
@@ -85,7 +91,7 @@ class CatalogItem:
     `include_mode` is the one that holds. Among the items that are chosen for a request, those of a higher `priority`
     come first. The content of a tool is the JSON that the model is shown of it; `approval` matters for tools only.
     `keywords` are searched like the rest, but the model is not given them. `size_bytes` is the size of description and
-    content in UTF-8."""
+    content in UTF-8. A `locked` item is in every session, and no session can remove it."""
 
     ref: ItemRef
     description: str
@@ -98,6 +104,7 @@ class CatalogItem:
     enabled: bool = True
     approval: Approval = Approval.NONE
     keywords: tuple[str, ...] = ()
+    locked: bool = False
 
     @classmethod
     def of(
@@ -111,11 +118,13 @@ class CatalogItem:
         enabled: bool = True,
         approval: Approval = Approval.NONE,
         keywords: tuple[str, ...] = (),
+        locked: bool = False,
     ) -> "CatalogItem":
         """An item with the hash of its content, in hexadecimal, and its size."""
         sha256, size_bytes = content_sha256(content), utf8_bytes(description) + utf8_bytes(content)
         mode, source = effective.mode, effective.source
-        return cls(ref, description, content, sha256, mode, source, size_bytes, priority, enabled, approval, keywords)
+        own = (priority, enabled, approval, keywords, locked)
+        return cls(ref, description, content, sha256, mode, source, size_bytes, *own)
 
 
 @dataclass(frozen=True, slots=True)

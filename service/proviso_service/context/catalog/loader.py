@@ -18,7 +18,7 @@ from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, Mc
 from proviso_service.context.catalog.schema import AgentFields, check_fields
 from proviso_service.context.catalog.server_fields import read_servers, tool_policy
 from proviso_service.context.catalog.yaml_text import YamlText, read_yaml
-from proviso_service.context.model import ItemRef
+from proviso_service.context.model import IncludeMode, ItemRef
 from proviso_service.errors import CatalogInvalid, FileFault, UnsupportedDocument
 from proviso_service.spelling import did_you_mean, near_misses
 
@@ -174,10 +174,11 @@ def _item(draft: ItemDraft) -> CatalogItem:
         ItemRef(draft.type, fields.name),
         fields.description,
         draft.content,
-        EffectiveMode.of_item(fields.include),
+        EffectiveMode.of_item(IncludeMode.ALWAYS if fields.locked else fields.include),
         priority=fields.priority,
         enabled=fields.enabled,
         keywords=fields.keywords,
+        locked=fields.locked,
     )
 
 

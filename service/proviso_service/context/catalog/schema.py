@@ -15,6 +15,7 @@ from pydantic import (
     StringConstraints,
     Tag,
     ValidationError,
+    ValidationInfo,
 )
 from pydantic_core import ErrorDetails
 
@@ -94,6 +95,12 @@ _Path = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 _Seconds = Annotated[float, Field(gt=0, le=3_600)]
 
 
+def _only_always(locked: bool, info: ValidationInfo) -> bool:
+    if locked and info.data.get("include") not in (None, IncludeMode.ALWAYS):
+        raise refusal("needs include: always, because a locked item is in every session")
+    return locked
+
+
 class ItemFields(Fields):
     """The fields of a rule or a reference."""
 
@@ -103,16 +110,21 @@ class ItemFields(Fields):
     priority: Annotated[StrictInt, Field(ge=-1_000, le=1_000)] = 0
     enabled: StrictBool = True
     keywords: Annotated[tuple[_Line, ...], Field(max_length=100)] = ()
+    locked: Annotated[StrictBool, AfterValidator(_only_always)] = False
 
 
-class ToolFields(Fields):
-    """The fields of one tool."""
-
+class _ToolModes(Fields):
     include: IncludeMode | None = None
     approval: Approval | None = None
 
 
-class ToolsFields(ToolFields):
+class ToolFields(_ToolModes):
+    """The fields of one tool."""
+
+    locked: Annotated[StrictBool, AfterValidator(_only_always)] = False
+
+
+class ToolsFields(_ToolModes):
     """The fields of a server's tools: for all of them, and for single ones. The service's own tools have no others."""
 
     tools: Annotated[dict[_Line, ToolFields], Field(max_length=256)] = {}

@@ -51,7 +51,7 @@ _DEFINING = {"transport", "command", "args", "env", "cwd", "url", "headers"}
 
 def tool_policy(fields: ToolsFields) -> ToolPolicy:
     """The settings of a server's tools, as they are used."""
-    overrides = {name: ToolOverride(tool.include, tool.approval) for name, tool in fields.tools.items()}
+    overrides = {name: ToolOverride(tool.include, tool.approval, tool.locked) for name, tool in fields.tools.items()}
     return ToolPolicy(fields.include, fields.approval, overrides)
 
 

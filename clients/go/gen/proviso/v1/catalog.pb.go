@@ -215,7 +215,9 @@ type CatalogItem struct {
 	// Whether the item is in use. A disabled item enters no new session and no request.
 	Enabled bool `protobuf:"varint,8,opt,name=enabled,proto3" json:"enabled,omitempty"`
 	// For tools: whether a person has to approve each call.
-	Approval      ToolApproval `protobuf:"varint,9,opt,name=approval,proto3,enum=proviso.v1.ToolApproval" json:"approval,omitempty"`
+	Approval ToolApproval `protobuf:"varint,9,opt,name=approval,proto3,enum=proviso.v1.ToolApproval" json:"approval,omitempty"`
+	// Whether the item is locked: it is in every session, also in those that began before, and no session can remove it.
+	Locked        bool `protobuf:"varint,10,opt,name=locked,proto3" json:"locked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -311,6 +313,13 @@ func (x *CatalogItem) GetApproval() ToolApproval {
 		return x.Approval
 	}
 	return ToolApproval_TOOL_APPROVAL_UNSPECIFIED
+}
+
+func (x *CatalogItem) GetLocked() bool {
+	if x != nil {
+		return x.Locked
+	}
+	return false
 }
 
 // ListContextItemsRequest asks for a page of items.
@@ -878,7 +887,7 @@ var File_proviso_v1_catalog_proto protoreflect.FileDescriptor
 const file_proviso_v1_catalog_proto_rawDesc = "" +
 	"\n" +
 	"\x18proviso/v1/catalog.proto\x12\n" +
-	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\"\x9d\x03\n" +
+	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18proviso/v1/context.proto\"\xb5\x03\n" +
 	"\vCatalogItem\x12.\n" +
 	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -890,7 +899,9 @@ const file_proviso_v1_catalog_proto_rawDesc = "" +
 	"\x0econtent_sha256\x18\x06 \x01(\tR\rcontentSha256\x12\x1a\n" +
 	"\bpriority\x18\a \x01(\x05R\bpriority\x12\x18\n" +
 	"\aenabled\x18\b \x01(\bR\aenabled\x124\n" +
-	"\bapproval\x18\t \x01(\x0e2\x18.proviso.v1.ToolApprovalR\bapproval\"\xa7\x01\n" +
+	"\bapproval\x18\t \x01(\x0e2\x18.proviso.v1.ToolApprovalR\bapproval\x12\x16\n" +
+	"\x06locked\x18\n" +
+	" \x01(\bR\x06locked\"\xa7\x01\n" +
 	"\x17ListContextItemsRequest\x129\n" +
 	"\x04type\x18\x01 \x01(\x0e2\x1b.proviso.v1.ContextItemTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12(\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +

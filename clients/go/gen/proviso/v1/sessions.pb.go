@@ -462,7 +462,9 @@ type SessionContextItem struct {
 	// ALWAYS for items added on creation, MANUAL for items that a person added.
 	IncludeMode IncludeMode `protobuf:"varint,2,opt,name=include_mode,json=includeMode,proto3,enum=proviso.v1.IncludeMode" json:"include_mode,omitempty"`
 	// Whether the item has left the catalog.
-	Missing       bool `protobuf:"varint,3,opt,name=missing,proto3" json:"missing,omitempty"`
+	Missing bool `protobuf:"varint,3,opt,name=missing,proto3" json:"missing,omitempty"`
+	// Whether the item is locked: it is in every session, and RemoveContextItem refuses to remove it.
+	Locked        bool `protobuf:"varint,4,opt,name=locked,proto3" json:"locked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -514,6 +516,13 @@ func (x *SessionContextItem) GetIncludeMode() IncludeMode {
 func (x *SessionContextItem) GetMissing() bool {
 	if x != nil {
 		return x.Missing
+	}
+	return false
+}
+
+func (x *SessionContextItem) GetLocked() bool {
+	if x != nil {
+		return x.Locked
 	}
 	return false
 }
@@ -2355,11 +2364,12 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\n" +
 	"message_id\x18\x06 \x01(\tR\tmessageId\x12+\n" +
 	"\x04turn\x18\a \x01(\v2\x17.proviso.v1.TurnSummaryR\x04turn\x120\n" +
-	"\x06rating\x18\b \x01(\v2\x18.proviso.v1.AnswerRatingR\x06rating\"\x9a\x01\n" +
+	"\x06rating\x18\b \x01(\v2\x18.proviso.v1.AnswerRatingR\x06rating\"\xb2\x01\n" +
 	"\x12SessionContextItem\x12.\n" +
 	"\x04item\x18\x01 \x01(\v2\x1a.proviso.v1.ContextItemRefR\x04item\x12:\n" +
 	"\finclude_mode\x18\x02 \x01(\x0e2\x17.proviso.v1.IncludeModeR\vincludeMode\x12\x18\n" +
-	"\amissing\x18\x03 \x01(\bR\amissing\"\xa5\x04\n" +
+	"\amissing\x18\x03 \x01(\bR\amissing\x12\x16\n" +
+	"\x06locked\x18\x04 \x01(\bR\x06locked\"\xa5\x04\n" +
 	"\aSession\x12-\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12:\n" +

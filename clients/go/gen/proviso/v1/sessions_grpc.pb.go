@@ -71,9 +71,11 @@ type SessionServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches in the message and in the ErrorInfo metadata.
 	AddContextItem(ctx context.Context, in *AddContextItemRequest, opts ...grpc.CallOption) (*AddContextItemResponse, error)
-	// RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+	// RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+	// removing it again changes nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-	// matches, for an item that is neither in the session nor in the catalog.
+	// matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+	// locked item.
 	RemoveContextItem(ctx context.Context, in *RemoveContextItemRequest, opts ...grpc.CallOption) (*RemoveContextItemResponse, error)
 	// ListMessages lists a session's messages, oldest first; there is no other order.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.
@@ -273,9 +275,11 @@ type SessionServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
 	// matches in the message and in the ErrorInfo metadata.
 	AddContextItem(context.Context, *AddContextItemRequest) (*AddContextItemResponse, error)
-	// RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+	// RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+	// removing it again changes nothing.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-	// matches, for an item that is neither in the session nor in the catalog.
+	// matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+	// locked item.
 	RemoveContextItem(context.Context, *RemoveContextItemRequest) (*RemoveContextItemResponse, error)
 	// ListMessages lists a session's messages, oldest first; there is no other order.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND.

@@ -106,6 +106,8 @@ export interface CatalogItem {
   enabled: boolean;
   /** For tools: whether a person has to approve each call. */
   approval: ToolApproval;
+  /** Whether the item is locked: it is in every session, also in those that began before, and no session can remove it. */
+  locked: boolean;
 }
 
 /** ListContextItemsRequest asks for a page of items. */

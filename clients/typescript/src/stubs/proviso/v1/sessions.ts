@@ -167,6 +167,8 @@ export interface SessionContextItem {
   includeMode: IncludeMode;
   /** Whether the item has left the catalog. */
   missing: boolean;
+  /** Whether the item is locked: it is in every session, and RemoveContextItem refuses to remove it. */
+  locked: boolean;
 }
 
 /** Session is a conversation of one user. */
@@ -543,9 +545,11 @@ export interface SessionServiceClient {
   addContextItem(request: AddContextItemRequest, metadata?: Metadata): Observable<AddContextItemResponse>;
 
   /**
-   * RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+   * RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+   * removing it again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-   * matches, for an item that is neither in the session nor in the catalog.
+   * matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+   * locked item.
    */
 
   removeContextItem(request: RemoveContextItemRequest, metadata?: Metadata): Observable<RemoveContextItemResponse>;
@@ -679,9 +683,11 @@ export interface SessionServiceController {
   ): Promise<AddContextItemResponse> | Observable<AddContextItemResponse> | AddContextItemResponse;
 
   /**
-   * RemoveContextItem removes an item from a session, whatever its include mode; removing it again changes nothing.
+   * RemoveContextItem removes an item from a session, whatever its include mode, unless the agent's folder locks it;
+   * removing it again changes nothing.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; NOT_FOUND/CONTEXT_ITEM_NOT_FOUND, with near
-   * matches, for an item that is neither in the session nor in the catalog.
+   * matches, for an item that is neither in the session nor in the catalog; PERMISSION_DENIED/PERMISSION_DENIED for a
+   * locked item.
    */
 
   removeContextItem(
