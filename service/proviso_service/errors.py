@@ -37,7 +37,8 @@ ProvisoError
 │   └── ModelApiRefused     it refused what was sent, for example the key
 └── Unavailable
     ├── Draining
-    └── NotReady
+    ├── NotReady
+    └── StorageFailed       the disk is full, cannot be read or written, or holds damage
 
 Domain folders raise these; `api.errors` is the one place that maps them to status codes. Messages are for people and
 name no secrets, paths or exceptions. Anything else that escapes is a fault of the service and reaches a
@@ -393,3 +394,6 @@ class Draining(Unavailable):
 
 
 class NotReady(Unavailable): ...
+
+
+class StorageFailed(Unavailable): ...

@@ -37,7 +37,7 @@ from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness
 from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.blobs.folder import FolderBlobStore
-from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
+from proviso_service.backends.folder_lock import DataFolderError
 from proviso_service.backends.llm.factory import ChatModelUnavailable
 from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
 from proviso_service.backends.sql.access import SqlMemberStore
@@ -46,11 +46,10 @@ from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
-from proviso_service.backends.sql.snapshot import remove_forgotten_snapshot
 from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.backends.storage import StorageKeeper, locked
+from proviso_service.backends.storage_health import StorageHealth
 from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
@@ -62,7 +61,7 @@ from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever, reading_limits
 from proviso_service.mcp.servers import open_session
-from proviso_service.models import AnswerExtractor, Classifier, Embedder
+from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.reading import ProcessReader
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -84,6 +83,7 @@ from proviso_service.wiring_models import (
     back_ends,
     embedded_chat,
     hosted_models,
+    vector_index,
 )
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class Resources:
     blobs: FolderBlobStore
     reader: ProcessReader
     images: ImageFetcher
+    keeper: StorageKeeper
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +194,7 @@ class App:
                 access = AccessControl()
                 server = create_server(settings.server, readiness, access, traces)
                 port = listen(server, settings.server, is_open=settings.auth.is_open)
-                stack.enter_context(FolderLock(settings.data_dir))
-                stack.enter_context(StateLock(state))
-                remove_forgotten_snapshot(state)
+                stack.enter_context(locked(settings.data_dir, state))
                 loader = ModelLoader(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
                 models = await loader.models(classifier, extractor)
                 chat = hosted or embedded_chat(await loader.minilm())
@@ -208,6 +207,7 @@ class App:
                 await _run(server, wired, stack)
                 await chat.warm_up()
                 await readiness.set_ready()
+                await stack.enter_async_context(resources.keeper.keeping(readiness.set_sound))
                 return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
         except _MENDABLE as error:
             raise StartupError(str(error)) from error
@@ -241,9 +241,11 @@ async def _open(
     settings: Settings, config: ServiceConfig, stack: AsyncExitStack, models: Models, images: ImageFetcher | None
 ) -> Resources:
     """Opens the storage in the data folder, whose lock this process holds."""
-    database = Database(settings.resolved_state_url)
+    state = state_file(settings.resolved_state_url)
+    health = StorageHealth.beside(state)
+    database = Database(settings.resolved_state_url, health=health)
     stack.push_async_callback(database.close)
-    blobs = FolderBlobStore(settings.data_dir / "blobs")
+    blobs = FolderBlobStore(settings.data_dir / "blobs", health)
     await database.migrate()
     await blobs.open()
     reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers)
@@ -252,7 +254,9 @@ async def _open(
     vectors = vector_index(settings, store, models.embedder)
     vectors.open()
     stack.push_async_callback(vectors.close)
-    return Resources(database, store, models, vectors, blobs, reader, images or _image_fetcher(config.images, stack))
+    images = images or _image_fetcher(config.images, stack)
+    keeper = StorageKeeper(state, database, store, blobs, health)
+    return Resources(database, store, models, vectors, blobs, reader, images, keeper)
 
 
 def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetcher:
@@ -261,14 +265,6 @@ def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetc
     fetcher = WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
     stack.callback(fetcher.close)
     return fetcher
-
-
-def vector_index(settings: Settings, store: SqlMatterStore, embedder: Embedder) -> MaintainedIndex:
-    """The vector index of the data folder, not open yet."""
-    layout = VectorLayout(COLLECTIONS, embedder.dimensions, embedder.model_id)
-    return MaintainedIndex(
-        store, ChromaIndexStore(settings.data_dir / "vectors", layout), layout.model_id, layout.dimensions
-    )
 
 
 def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:

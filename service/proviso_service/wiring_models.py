@@ -11,6 +11,9 @@ from proviso_service.backends.isaacus.analysis import IsaacusClassifier, Isaacus
 from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
 from proviso_service.backends.llm.factory import build_chat_model
+from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
+from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.embedded import (
     DIMENSIONS,
     MODEL_ID,
@@ -20,6 +23,7 @@ from proviso_service.embedded import (
     MiniLmEmbedder,
     MiniLmEncoder,
 )
+from proviso_service.matters import MaintainedIndex
 from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -96,6 +100,13 @@ def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> Ve
     if BackEnd(settings.models.embedder) is BackEnd.ISAACUS:
         return VectorModel(embedder_id(config), config.dimensions)
     return VectorModel(MODEL_ID, DIMENSIONS)
+
+
+def vector_index(settings: Settings, store: SqlMatterStore, model: Embedder | VectorModel) -> MaintainedIndex:
+    """The vector index of the data folder for the vectors of a model, not open yet."""
+    layout = VectorLayout(COLLECTIONS, model.dimensions, model.model_id)
+    index_store = ChromaIndexStore(settings.data_dir / "vectors", layout)
+    return MaintainedIndex(store, index_store, model.model_id, model.dimensions)
 
 
 class ModelLoader:

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from proviso_service.errors import DocumentNotFound, FailureCause, NotReady, TooBusy
+from proviso_service.errors import DocumentNotFound, FailureCause, NotReady, StorageFailed, TooBusy
+from proviso_service.matters import ingestion
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
@@ -163,6 +164,16 @@ async def _final(world: MattersWorld, board: ProgressBoard, document: Document) 
 async def test_what_is_busy_for_the_moment_is_tried_again(idle_world: MattersWorld) -> None:
     _, document = await _upload_unprocessed(idle_world)
     idle_world.embedder.failures += [TooBusy("busy", 1.0), NotReady("away"), TimeoutError()]
+    final = await _final(idle_world, ProgressBoard(), document)
+    assert final.status is DocumentStatus.READY
+
+
+async def test_a_document_waits_for_storage_that_fails(
+    idle_world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingestion, "STORAGE_PAUSE_S", 0.001)
+    _, document = await _upload_unprocessed(idle_world)
+    idle_world.embedder.failures += [StorageFailed("full") for _ in range(2 * ATTEMPTS)]
     final = await _final(idle_world, ProgressBoard(), document)
     assert final.status is DocumentStatus.READY
 

@@ -35,9 +35,9 @@ def database_changes() -> Iterator[Changes]:
     changes = Changes()
     write = Database.write
 
-    async def announced(database: Database, work: Callable[..., object]) -> object:
+    async def announced(database: Database, work: Callable[..., object], **how: bool) -> object:
         try:
-            return await write(database, work)
+            return await write(database, work, **how)
         finally:
             changes.announce()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from proviso_service.analysis.scores import ScoreCache, ScoreKey, ScoresByStatement, ScoreStore
 from proviso_service.concurrency import all_of
-from proviso_service.errors import DocumentNotFound
+from proviso_service.errors import DocumentNotFound, StorageFailed
 from proviso_service.matters import Document
 from proviso_service.models import Classifier, ModelPassage, Scores
 
@@ -189,8 +189,12 @@ class Scorer:
         return found
 
     async def _save(self, tenant: str, scores: Mapping[str, ScoresByStatement]) -> None:
+        """Saves the scores. Where the storage fails, the answer does without: scores are kept to save time only."""
         changed = {document_id: some for document_id, some in scores.items() if some}
-        saved = await self._store.save_scores(tenant, self.model_id, changed, self._max_kept_statements)
+        try:
+            saved = await self._store.save_scores(tenant, self.model_id, changed, self._max_kept_statements)
+        except StorageFailed:
+            return
         for document_id in changed.keys() - set(saved):
             raise DocumentNotFound(document_id)
 

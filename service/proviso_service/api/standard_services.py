@@ -42,8 +42,8 @@ class Health(health.aio.HealthServicer):
 
 
 class Readiness:
-    """Whether the service is starting, ready or stopping; it is SERVING only while it is ready. The wiring says
-    when."""
+    """Whether the service is starting, ready or stopping; it is SERVING only while it is ready and its storage is
+    sound. The wiring says when. Calls are answered while the storage is not, as far as they can be."""
 
     def __init__(self, servicer: Health) -> None:
         self.servicer = servicer
@@ -61,6 +61,10 @@ class Readiness:
         """Calls are answered from now on. Changes nothing once the service is stopping."""
         self.started = True
         await self._set(health_pb2.HealthCheckResponse.SERVING)
+
+    async def set_sound(self, sound: bool) -> None:
+        """Whether the storage of a ready service is sound."""
+        await self._set(health_pb2.HealthCheckResponse.SERVING if sound else health_pb2.HealthCheckResponse.NOT_SERVING)
 
     async def enter_shutdown(self) -> None:
         """No new work is accepted from now on."""

@@ -14,8 +14,6 @@ from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import UnknownSchema
-from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
@@ -23,7 +21,7 @@ from proviso_service.errors import ProvisoError
 from proviso_service.matters import MaintainedIndex
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.wiring_models import vector_model
+from proviso_service.wiring_models import vector_index, vector_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +84,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     await database.migrate()
-    model = vector_model(settings)
-    layout = VectorLayout(COLLECTIONS, model.dimensions, model.model_id)
-    index_store = ChromaIndexStore(settings.data_dir / "vectors", layout)
-    index = MaintainedIndex(SqlMatterStore(database), index_store, model.model_id, model.dimensions)
+    index = vector_index(settings, SqlMatterStore(database), vector_model(settings))
     index.open()
     stack.push_async_callback(index.close)
     return index

@@ -11,6 +11,7 @@ from proviso_service.errors import (
     FailureCause,
     ModelApiError,
     ModelApiUnavailable,
+    StorageFailed,
     TooBusy,
     Unavailable,
     UnsupportedDocument,
@@ -70,6 +71,9 @@ class Backlog:
 
 BACKLOG_CAPACITY = 1_000
 ATTEMPTS = 4
+STORAGE_PAUSE_S = 30.0
+"""How long a worker waits while the storage fails before it reads a document again."""
+
 _LONGEST_RETRY_S = 60.0
 FAULT = "The document could not be processed because of a fault in the service. Upload it again to retry."
 
@@ -128,6 +132,9 @@ class Ingestion:
             try:
                 async with self._backlog.next() as document:
                     await self._run(document)
+            except StorageFailed:  # the storage's keeper tells of it
+                self._backlog.load_again()
+                await asyncio.sleep(STORAGE_PAUSE_S)
             except Exception:
                 _log.exception("ingestion of a document was left unfinished")
                 self._backlog.load_again()
@@ -155,6 +162,8 @@ class Ingestion:
                 await self._ingest_patiently(current)
         except DocumentNotFound:
             pass  # The document was deleted, and the deletion left a record of what is to be cleared.
+        except StorageFailed:
+            raise  # the document stays as it is until there is storage for it
         except UnsupportedDocument as failure:
             await self._fail(document, failure.message, failure.cause)
         except ModelApiError as failure:
@@ -191,4 +200,5 @@ class Ingestion:
 
 def _is_transient(error: BaseException) -> bool:
     """Whether something that ingestion needs was busy or away for the moment."""
-    return isinstance(error, (ModelApiUnavailable, TooBusy, Unavailable, TimeoutError))
+    is_transient = isinstance(error, (ModelApiUnavailable, TooBusy, Unavailable, TimeoutError))
+    return is_transient and not isinstance(error, StorageFailed)

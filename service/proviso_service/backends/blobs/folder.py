@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 from uuid import uuid4
 
+from proviso_service.backends.storage_health import NO_ROOM, StorageFault, StorageFaultFound, StorageHealth
 from proviso_service.concurrency import run_to_end
 from proviso_service.errors import Unavailable
 
@@ -31,9 +32,11 @@ class FolderBlobStore:
     than their case, since some file systems ignore it. All methods raise ValueError for other keys, and Unavailable
     when the disk fails."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, health: StorageHealth | None = None) -> None:
+        """That the disk is full is told to `health`."""
         self._root = root
         self._incoming = root / _INCOMING
+        self._health = health or StorageHealth()
 
     async def open(self) -> None:
         """Creates the folder and deletes the unfinished files of an earlier process. It must be called first."""
@@ -48,6 +51,9 @@ class FolderBlobStore:
                     await _in_thread(_append, part, block)
             await _in_thread(_sync, part)
             await _publish(part, target)
+        except StorageFaultFound as failure:
+            self._health.found(failure.fault, "uploaded files")
+            raise
         finally:
             await _in_thread(part.unlink, missing_ok=True)
 
@@ -146,4 +152,6 @@ async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     except FileNotFoundError:
         raise
     except OSError as error:
+        if error.errno in NO_ROOM:
+            raise StorageFaultFound(StorageFault.FULL) from error
         raise Unavailable("The service cannot reach its storage") from error

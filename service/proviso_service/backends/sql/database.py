@@ -25,9 +25,10 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from proviso_service.backends.sql import fulltext
-from proviso_service.backends.sql.integrity import UnusableState, check_sound
+from proviso_service.backends.sql.integrity import DAMAGE_CODES, UnusableState, check_sound
 from proviso_service.backends.sql.tables import is_current
-from proviso_service.errors import NotReady, TooBusy, Unavailable
+from proviso_service.backends.storage_health import StorageFault, StorageFaultFound, StorageHealth
+from proviso_service.errors import NotReady, TooBusy
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,12 +46,12 @@ WAIT_S = 10.0
 """Longest wait in seconds for a thread, and for a lock that another process holds."""
 
 BUSY_CODES = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-BROKEN_CODES = (
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_READONLY,
-)
+UNREADABLE_CODES = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+FAULTS = {
+    sqlite3.SQLITE_FULL: StorageFault.FULL,
+    **dict.fromkeys(UNREADABLE_CODES, StorageFault.UNREADABLE),
+    **dict.fromkeys(DAMAGE_CODES, StorageFault.DAMAGED),
+}
 PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",  # a commit outlives a power failure, not only the process
@@ -67,22 +68,32 @@ def utc_now() -> datetime:
 @dataclass(frozen=True, slots=True)
 class _Write:
     """A transaction that waits for the writing thread; `latest` is when it may begin at the latest, on the monotonic
-    clock."""
+    clock. One that is `growing` may not use what is reserved on the disk."""
 
     work: Callable[[Connection], Any]
     done: Future[Any]
     latest: float
+    growing: bool = False
 
 
 class Database:
     """The state behind `url` (only `sqlite:///file` today); `now` tells the time of new rows.
 
-    Raises TooBusy when a wait for a thread or a lock takes too long, Unavailable when the disk fails, and NotReady once
-    it is closed; when it is made, UnusableState for a URL that names no file. A caller that is cancelled leaves its
-    transaction whole: done, or never begun."""
+    Raises TooBusy when a wait for a thread or a lock takes too long, StorageFailed when the disk fails, and NotReady
+    once it is closed; when it is made, UnusableState for a URL that names no file. A caller that is cancelled leaves
+    its transaction whole: done, or never begun. Faults of the disk are told to `health`; when it is full, what is
+    reserved is given up, and writes are tried once more."""
 
-    def __init__(self, url: str, *, now: Callable[[], datetime] = utc_now, wait_s: float = WAIT_S) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        now: Callable[[], datetime] = utc_now,
+        wait_s: float = WAIT_S,
+        health: StorageHealth | None = None,
+    ) -> None:
         self._engine = _engine(url, wait_s)
+        self._health = health or StorageHealth()
         self._writer = self._engine.execution_options(begin="BEGIN IMMEDIATE")
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="state-read")
         self._writing = ThreadPoolExecutor(1, thread_name_prefix="state-write")
@@ -94,19 +105,22 @@ class Database:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Runs `work` in a transaction that reads, and returns its result. It sees one state of the data throughout."""
-        with self._admitted() as latest:
+        with self._admitted() as latest, self._faults_told():
             call = asyncio.get_running_loop().run_in_executor(self._reading, _transact, self._engine, work, latest)
             return await call
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, growing: bool = False) -> T:
         """Runs `work` in a transaction, and returns its result once that is committed. When `work` raises an exception,
-        its changes are rolled back. Writes run in the order of the calls.
+        its changes are rolled back. Writes run in the order of the calls. One that is `growing`, because it adds much
+        that can wait, is refused while the disk is full.
 
         Writes that wait while another one is committed share the next commit, each in a savepoint of its own: a commit
         has to reach the disk, which takes many times as long as the work."""
-        with self._admitted() as latest:
+        if growing and StorageFault.FULL in self._health.faults:
+            raise StorageFaultFound(StorageFault.FULL)
+        with self._admitted() as latest, self._faults_told():
             done: Future[T] = Future()
-            self._to_write.append(_Write(work, done, latest))
+            self._to_write.append(_Write(work, done, latest, growing))
             self._writing.submit(self._write_waiting)
             return await asyncio.wrap_future(done)
 
@@ -142,6 +156,14 @@ class Database:
         finally:
             self._waiting -= 1
 
+    @contextmanager
+    def _faults_told(self) -> Iterator[None]:
+        try:
+            yield
+        except StorageFaultFound as failure:
+            self._health.found(failure.fault, str(failure.__cause__ or ""))
+            raise
+
     def _write_waiting(self) -> None:
         """Runs the waiting writes, in the writing thread. There may be none, when an earlier call has taken them."""
         writes: list[_Write] = []
@@ -150,9 +172,13 @@ class Database:
             if write.done.set_running_or_notify_cancel():
                 writes.append(write)
         if len(writes) > 1:
-            _write_together(self._writer, writes)
+            _write_together(self._writer, writes, self._make_room)
         elif writes:
-            _write_alone(self._writer, writes[0])
+            _write_alone(self._writer, writes[0], self._make_room)
+
+    def _make_room(self, failure: BaseException) -> bool:
+        """Gives up what is reserved on the disk, when it is full. Returns whether that may help."""
+        return _is_full(failure) and self._health.reserve is not None and self._health.reserve.release()
 
 
 class Store:
@@ -188,6 +214,16 @@ def writing(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
     @functools.wraps(method)
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._database.write(lambda connection: method(self, connection, *args, **kwargs))
+
+    return call
+
+
+def growing(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
+    """As `writing`, for methods that add much and can wait: they are refused while the disk is full."""
+
+    @functools.wraps(method)
+    async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._database.write(lambda connection: method(self, connection, *args, **kwargs), growing=True)
 
     return call
 
@@ -253,21 +289,28 @@ def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) ->
         return work(connection)
 
 
-def _write_alone(engine: Engine, write: _Write) -> None:
+def _write_alone(engine: Engine, write: _Write, make_room: Callable[[BaseException], bool]) -> None:
     try:
         write.done.set_result(_transact(engine, write.work, write.latest))
-    except BaseException as error:  # the caller raises it
-        write.done.set_exception(error)
+    except BaseException as error:
+        if not write.growing and make_room(error):
+            _write_alone(engine, write, make_room)  # once: there is no more room to make
+        else:
+            write.done.set_exception(error)  # the caller raises it
 
 
-def _write_together(engine: Engine, writes: Sequence[_Write]) -> None:
+def _write_together(engine: Engine, writes: Sequence[_Write], make_room: Callable[[BaseException], bool]) -> None:
     """Runs the writes in one transaction. A write that raises an exception undoes its own work only. No caller gets its
-    result before the commit."""
+    result before the commit. Where the disk is full, each is tried alone."""
     outcomes: list[tuple[_Write, Any, BaseException | None]] = []
     try:
         with _failures_named(), engine.begin() as connection:
             outcomes = [(write, *_in_savepoint(connection, write)) for write in writes]
     except BaseException as failure:  # nothing was committed
+        if _is_full(failure):
+            for write in writes:
+                _write_alone(engine, write, make_room)
+            return
         outcomes = [(write, None, failure) for write in writes]
     for write, result, error in outcomes:
         if error is None:
@@ -293,16 +336,20 @@ def _in_savepoint(connection: Connection, write: _Write) -> tuple[Any, BaseExcep
 @contextmanager
 def _failures_named() -> Iterator[None]:
     """Turns exceptions for locks and disk failures into errors of the service. Other database errors pass: they are
-    bugs."""
+    bugs. The cause is SQLite's own error, because SQLAlchemy's holds the values of the statement."""
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
         code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
         if code in BUSY_CODES:
             raise _busy() from error
-        if code in BROKEN_CODES:
-            raise Unavailable("The service cannot reach its storage") from error
+        if fault := FAULTS.get(code):
+            raise StorageFaultFound(fault) from getattr(error, "orig", error)
         raise
+
+
+def _is_full(failure: BaseException) -> bool:
+    return isinstance(failure, StorageFaultFound) and failure.fault is StorageFault.FULL
 
 
 def _busy() -> TooBusy:

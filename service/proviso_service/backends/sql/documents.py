@@ -31,7 +31,7 @@ from proviso_service.backends.sql.contents import (
     forget_contents,
     write_contents,
 )
-from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.database import Store, growing, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
     UNFINISHED,
@@ -172,7 +172,7 @@ class IngestedRows(Store):
         }
         return await self._commit_contents(document, contents, measures)
 
-    @writing
+    @growing
     def _commit_contents(
         self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
     ) -> Document:
@@ -216,7 +216,7 @@ class IngestedRows(Store):
 class LeftoverRows(Store):
     """The methods of MatterStore for leftovers of uploads and deletions."""
 
-    @writing
+    @growing
     def begin_upload(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
         note_leftovers(transaction, tenant, matter_id, [document_id], uploading=True)
 

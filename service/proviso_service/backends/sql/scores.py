@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from proviso_service.analysis.scores import ScoresByStatement
-from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.database import Store, growing, insert, reading
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, statement_scores
 from proviso_service.matters import Document, DocumentStatus
 from proviso_service.models import ModelPassage, Scores
@@ -143,7 +143,7 @@ class SqlScoreStore(Store):
         )
         return transaction.execute(query).scalars().all()
 
-    @writing
+    @growing
     def save_scores(
         self,
         transaction: Connection,
