@@ -7,11 +7,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.support.code_blocks import code_blocks
+from tests.support.keyed_service import keyed_service
 from tests.support.running import RunningService
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
@@ -20,16 +22,23 @@ EXAMPLE = re.compile(r"```python\n(.*?)```(?:\n```text\n(.*?)```)?", re.DOTALL)
 
 
 async def test_the_examples_of_the_readme_print_what_it_says(
-    service: RunningService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    service: RunningService, tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    async with keyed_service(tmp_path, models_dir, name="keyed") as remote:
+        monkeypatch.setenv("PROVISO_TOKEN", remote.gateway)
+        targets = {"127.0.0.1:50051": f"127.0.0.1:{service.app.port}", "legal.example:443": remote.target}
+        await _run_examples(targets)
+
+
+async def _run_examples(targets: Mapping[str, str]) -> None:
     names: dict[str, object] = {}
     examples = EXAMPLE.findall(README.read_text(encoding="utf-8"))
     assert len(examples) > 9
 
     def run(code: str) -> str:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(code.replace("127.0.0.1:50051", f"127.0.0.1:{service.app.port}"), names)  # noqa: S102
+            exec(re.sub("|".join(targets), lambda found: targets[found[0]], code), names)  # noqa: S102
         return printed.getvalue()
 
     for code, said in examples:

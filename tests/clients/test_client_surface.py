@@ -34,7 +34,7 @@ PAIRS: list[tuple[type, type]] = [
     (Tools, AsyncTools),
     (Catalog, AsyncCatalog),
 ]
-SERVICES = ("catalog", "chat", "maintenance", "matters", "sessions", "tools")
+SERVICES = ("access", "catalog", "chat", "maintenance", "matters", "sessions", "tools")
 
 
 def surface(kind: type) -> dict[str, str]:
@@ -45,6 +45,7 @@ def surface(kind: type) -> dict[str, str]:
             found[name] = "property"
         elif not name.startswith("_") or name == "__init__":
             signature = str(inspect.signature(member))
+            signature = re.sub(r" \| collections\.abc\.Awaitable\[[^]]*\]", "", signature)  # what may be awaited there
             found[name] = re.sub(r"\bproviso_client\._(aio|sync)\.\w+\.|Async(?=[A-Z])", "", signature)
     return found
 

@@ -103,7 +103,7 @@ def test_both_typescript_stubs_have_every_name(files: list[FileDescriptorProto])
         for path in (TYPESCRIPT / "stubs" / f"{stem}.ts", TYPESCRIPT / "es" / f"{stem}_pb.ts"):
             assert not wanted - set(re.findall(r"[a-zA-Z0-9]+", path.read_text(encoding="utf-8"))), path
     source = (TYPESCRIPT / "loader.ts").read_text(encoding="utf-8")
-    [listed] = re.findall(r"protoFiles: readonly string\[\] = \[(.*?)\]", source)
+    [listed] = re.findall(r"protoFiles: readonly string\[\] = \[([^]]*)\]", source)
     assert set(re.findall(r'"(\w+)"', listed)) == {Path(file.name).stem for file in files if file.service}
 
 

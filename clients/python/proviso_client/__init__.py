@@ -11,20 +11,33 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from proviso_client._aio.client import AsyncClient
     from proviso_client._aio.turn import AsyncTurn
+    from proviso_client._credentials import AccessToken, TlsCredentials
     from proviso_client._retrying import NO_RETRIES, RetryPolicy
     from proviso_client._sync.client import Client
     from proviso_client._sync.turn import Turn
     from proviso_client.errors import ProvisoError
 
-__all__ = ["NO_RETRIES", "AsyncClient", "AsyncTurn", "Client", "ProvisoError", "RetryPolicy", "Turn"]
+__all__ = [
+    "NO_RETRIES",
+    "AccessToken",
+    "AsyncClient",
+    "AsyncTurn",
+    "Client",
+    "ProvisoError",
+    "RetryPolicy",
+    "TlsCredentials",
+    "Turn",
+]
 
 _HOMES = {
+    "AccessToken": "proviso_client._credentials",
     "AsyncClient": "proviso_client._aio.client",
     "AsyncTurn": "proviso_client._aio.turn",
     "Client": "proviso_client._sync.client",
     "NO_RETRIES": "proviso_client._retrying",
     "ProvisoError": "proviso_client.errors",
     "RetryPolicy": "proviso_client._retrying",
+    "TlsCredentials": "proviso_client._credentials",
     "Turn": "proviso_client._sync.turn",
 }
 

@@ -24,16 +24,8 @@ def channel_options(options: Options) -> Options:
     return [*(dict(_OPTIONS) | dict(options)).items()]
 
 
-def check_plaintext(target: str, *, insecure: bool) -> None:
-    """Raises ValueError when the target is on another machine and the caller has not allowed a call without TLS."""
-    if not insecure and not _is_this_machine(target):
-        raise ValueError(
-            f"{target} is not on this machine: give credentials, as grpc.ssl_channel_credentials(), or allow a "
-            "connection without encryption by insecure=True"
-        )
-
-
-def _is_this_machine(target: str) -> bool:
+def is_this_machine(target: str) -> bool:
+    """Returns whether nothing that is sent to the target leaves this machine."""
     scheme, _, rest = target.partition(":")
     if scheme in {"unix", "unix-abstract"}:
         return True

@@ -10,9 +10,15 @@ export const PACKAGE = "proviso.v1";
 export const protoRoot = join(packageRoot, "protos");
 
 /** The proto files that have services, by their path in `protoRoot`; they import the others. */
-export const protoFiles: readonly string[] = ["catalog", "chat", "maintenance", "matters", "sessions", "tools"].map(
-  (name) => `proviso/v1/${name}.proto`,
-);
+export const protoFiles: readonly string[] = [
+  "access",
+  "catalog",
+  "chat",
+  "maintenance",
+  "matters",
+  "sessions",
+  "tools",
+].map((name) => `proviso/v1/${name}.proto`);
 
 /**
  * What @grpc/proto-loader has to be told for messages to be what the stubs say: enums and int64 are strings, every field

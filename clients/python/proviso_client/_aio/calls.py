@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 import grpc
 from google.protobuf.message import Message
 
+from proviso_client._aio.tokens import Tokens
+from proviso_client._credentials import Metadata, user_metadata
 from proviso_client._requests import for_user
 from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, passes
-from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, error_from
+from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, Unauthenticated, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
-
-Metadata = tuple[tuple[str, str | bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,7 @@ class Calls:
     timeout_s: float
     retries: RetryPolicy
     silence_s: float
+    tokens: Tokens = field(repr=False)
     closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def close(self) -> None:
@@ -42,6 +43,11 @@ class Calls:
         cancelled task or a programming error."""
         if self.closed.is_set() and not is_cancelled():
             raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
+
+    async def call_metadata(self, limit_s: float | None = None) -> Metadata:
+        """Returns the metadata of one call: the caller's own, the user and the token."""
+        token = await self.tokens.metadata(self.timeout_s if limit_s is None else limit_s)
+        return (*self.metadata, *user_metadata(self.user_id), *token)
 
     async def unary(
         self,
@@ -55,8 +61,8 @@ class Calls:
         ProvisoError when the call fails."""
         asked = for_user(request, self.user_id)
 
-        async def attempt(left_s: float) -> ResponseT:
-            return await method(asked, timeout=left_s, metadata=self.metadata)
+        async def attempt(left_s: float, metadata: Metadata) -> ResponseT:
+            return await method(asked, timeout=left_s, metadata=metadata)
 
         return await self.attempts(attempt, timeout_s, repeatable=repeatable)
 
@@ -66,22 +72,32 @@ class Calls:
         request: RequestT,
         timeout_s: float | None = None,
     ) -> AsyncIterator[ResponseT]:
-        """Yields the messages of a stream. Raises ProvisoError when the stream fails."""
-        try:
-            call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
-        except grpc.aio.UsageError:
-            self.check_open()
-            raise
-        try:
-            async for message in call:
-                yield message
-        except grpc.RpcError as failure:
-            raise error_from(failure) from failure
-        except asyncio.CancelledError:
-            self.check_open()
-            raise
-        finally:
-            call.cancel()
+        """Yields the messages of a stream. Raises ProvisoError when the stream fails. When the service refuses the
+        token, the stream is opened once more with a new one."""
+        asked, renewable = for_user(request, self.user_id), True
+        while True:
+            metadata = await self.call_metadata(timeout_s)
+            try:
+                call = method(asked, timeout=timeout_s, metadata=metadata)
+            except grpc.aio.UsageError:
+                self.check_open()
+                raise
+            try:
+                async for message in call:
+                    renewable = False
+                    yield message
+            except grpc.RpcError as failure:
+                error = error_from(failure)
+                if not (renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata)):
+                    raise error from failure
+                renewable = False
+            except asyncio.CancelledError:
+                self.check_open()
+                raise
+            else:
+                return
+            finally:
+                call.cancel()
 
     async def pages(
         self,
@@ -103,18 +119,23 @@ class Calls:
 
     async def attempts(
         self,
-        attempt: Callable[[float], Awaitable[ResultT]],
+        attempt: Callable[[float, Metadata], Awaitable[ResultT]],
         timeout_s: float | None = None,
         *,
         repeatable: bool = True,
+        renewable: bool = True,
     ) -> ResultT:
         """Returns the result of the first attempt that succeeds. Passes to each attempt the number of seconds that are
-        left. Raises ProvisoError when no further attempt is worth making."""
+        left, and the call's metadata. A `renewable` call is repeated once with a new token when the service refuses the
+        first one, which it does before it has done anything. Raises ProvisoError when no further attempt is worth
+        making."""
         deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
         patience = RetryState(self.retries if repeatable else NO_RETRIES, deadline)
         while True:
+            metadata: Metadata = ()
             try:
-                return await attempt(deadline.left_s or 0.0)
+                metadata = await self.call_metadata(deadline.left_s)
+                return await attempt(deadline.left_s or 0.0, metadata)
             except grpc.RpcError as failure:
                 error = error_from(failure)
                 error.__cause__ = failure
@@ -123,6 +144,9 @@ class Calls:
             except (grpc.aio.UsageError, asyncio.CancelledError):
                 self.check_open()
                 raise
+            if renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata):
+                renewable = False
+                continue
             if not passes(error):
                 raise error
             await asyncio.sleep(patience.wait_s(error))

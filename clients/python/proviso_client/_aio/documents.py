@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import grpc
 
 from proviso_client._aio.calls import Calls
+from proviso_client._credentials import Metadata
 from proviso_client._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
 from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client.errors import DocumentsFailed, ProvisoError
@@ -49,10 +50,10 @@ class AsyncDocuments:
         source cannot be read, and ValueError when it has no file name."""
         read = await asyncio.to_thread(upload_source, source, filename)
 
-        async def attempt(left_s: float) -> pb.UploadDocumentResponse:
-            return await self._send(read, matter_id, progress, left_s)
+        async def attempt(left_s: float, metadata: Metadata) -> pb.UploadDocumentResponse:
+            return await self._send(read, matter_id, progress, left_s, metadata)
 
-        return await self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable)
+        return await self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable, renewable=read.repeatable)
 
     async def get(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> pb.Document:
         request = pb.GetDocumentRequest(matter_id=matter_id, document_id=document_id)
@@ -133,9 +134,9 @@ class AsyncDocuments:
                 return _all_ready(seen.values())
 
     async def _send(
-        self, source: UploadSource, matter_id: str, progress: Progress | None, left_s: float
+        self, source: UploadSource, matter_id: str, progress: Progress | None, left_s: float, metadata: Metadata
     ) -> pb.UploadDocumentResponse:
-        call = self._stub.UploadDocument(timeout=left_s, metadata=self._calls.metadata)
+        call = self._stub.UploadDocument(timeout=left_s, metadata=metadata)
         try:
             # When the service ends the call early, awaiting the call below raises the reason.
             with suppress(grpc.RpcError, asyncio.InvalidStateError):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from proviso_client._aio.calls import Calls
-from proviso_client._requests import changed
+from proviso_client._requests import changed, enum_value
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 
@@ -47,3 +47,25 @@ class AsyncMatters:
         """Deletes a matter and all its documents."""
         request = pb.DeleteMatterRequest(matter_id=matter_id)
         await self._calls.unary(self._stub.DeleteMatter, request, timeout_s, repeatable=False)
+
+    def members(
+        self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None
+    ) -> AsyncIterator[pb.MatterMember]:
+        """Yields the members of a matter in the order of their user ids, and requests each page when it is needed."""
+        request = pb.ListMatterMembersRequest(matter_id=matter_id, page_size=page_size)
+        return self._calls.pages(self._stub.ListMatterMembers, request, lambda page: page.members, timeout_s)
+
+    async def grant(
+        self, matter_id: str, user_id: str, role: pb.MatterRole | str, *, timeout_s: float | None = None
+    ) -> pb.MatterMember:
+        """Makes a user a member of a matter, or gives a member another role, which is "reader", "editor", "owner" or a
+        MatterRole. Raises PermissionDenied when the caller does not own the matter, and FailedPrecondition when it
+        would be left without an owner."""
+        member = pb.MatterMember(user_id=user_id, role=enum_value("MATTER_ROLE", role))
+        request = pb.GrantMatterAccessRequest(matter_id=matter_id, member=member)
+        return (await self._calls.unary(self._stub.GrantMatterAccess, request, timeout_s)).member
+
+    async def revoke(self, matter_id: str, user_id: str, *, timeout_s: float | None = None) -> None:
+        """Ends the membership of a user, if there is one. Raises what `grant` raises."""
+        request = pb.RevokeMatterAccessRequest(matter_id=matter_id, member_user_id=user_id)
+        await self._calls.unary(self._stub.RevokeMatterAccess, request, timeout_s)

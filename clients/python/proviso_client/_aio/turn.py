@@ -10,9 +10,10 @@ import grpc
 
 from proviso_client._aio.calls import Calls, is_cancelled
 from proviso_client._aio.silence import EventCall, WatchedCall
+from proviso_client._credentials import Metadata
 from proviso_client._reading import Reading
 from proviso_client._retrying import Deadline, RetryState, is_cut
-from proviso_client.errors import BrokenStream, ProvisoError, Silent, error_from
+from proviso_client.errors import BrokenStream, ProvisoError, Silent, Unauthenticated, error_from
 from proviso_client.steps import Step
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
@@ -39,6 +40,8 @@ class AsyncTurn:
         self._patience = RetryState(calls.retries, self._deadline)
         self._call: WatchedCall | None = None
         self._begun = False
+        self._metadata: Metadata = ()
+        self._renewable = True
         self._cancel_wanted = False
         self._closed = asyncio.Event()
 
@@ -119,7 +122,7 @@ class AsyncTurn:
             if self._cancel_wanted and self.turn_id:
                 await self._cancel_now()
             try:
-                step = self._reading.take(await (self._call or self._connect()).next())
+                step = self._reading.take(await (self._call or await self._connect()).next())
             except StopAsyncIteration:
                 if self.final is not None:
                     return None
@@ -141,16 +144,18 @@ class AsyncTurn:
                 raise
             else:
                 self._patience.progressed()
+                self._renewable = True
             if step is not None:
                 return step
         return None
 
-    def _connect(self) -> WatchedCall:
+    async def _connect(self) -> WatchedCall:
         if not self._begun:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = RetryState(self._calls.retries, self._deadline)
-        request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
+        metadata = self._metadata = await self._calls.call_metadata(self._deadline.left_s)
+        request, left_s = self._reading.next_request(), self._deadline.left_s
         call: EventCall
         if isinstance(request, pb.ChatRequest):
             call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
@@ -172,6 +177,8 @@ class AsyncTurn:
                 if self._reading.only_its_end_is_left(stored, error):
                     self._closed.set()
                     return self._reading.take_stored(stored)
+            elif self._renews_token(error):
+                return None
             elif not is_cut(error, begun=bool(self.turn_id)):
                 raise error
             await self._rest(self._patience.wait_s(error))
@@ -185,6 +192,13 @@ class AsyncTurn:
         if self._call is not None and not self.turn_id:
             with suppress(grpc.RpcError):
                 self._reading.learn(await self._call.initial_metadata())
+
+    def _renews_token(self, error: ProvisoError) -> bool:
+        """Returns whether the next attempt has a new token in place of the one that was refused."""
+        if not (self._renewable and isinstance(error, Unauthenticated) and self._calls.tokens.renews(self._metadata)):
+            return False
+        self._renewable = False
+        return True
 
     async def _stored(self) -> pb.GetTurnResponse:
         request = pb.GetTurnRequest(turn_id=self.turn_id)

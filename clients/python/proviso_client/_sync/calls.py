@@ -8,17 +8,17 @@ from typing import Any, TypeVar
 import grpc
 from google.protobuf.message import Message
 
+from proviso_client._credentials import Metadata, user_metadata
 from proviso_client._requests import for_user
 from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, passes
 from proviso_client._sync.silence import SilenceWatch
-from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, error_from
+from proviso_client._sync.tokens import Tokens
+from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, Unauthenticated, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
 ResponseT = TypeVar("ResponseT", bound=Message)
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
-
-Metadata = tuple[tuple[str, str | bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Calls:
     timeout_s: float
     retries: RetryPolicy
     silence: SilenceWatch
+    tokens: Tokens = field(repr=False)
     closed: threading.Event = field(default_factory=threading.Event)
 
     def close(self) -> None:
@@ -45,6 +46,11 @@ class Calls:
         if self.closed.is_set():
             raise Cancelled("The client was closed", ErrorDetails(grpc.StatusCode.CANCELLED))
 
+    def call_metadata(self) -> Metadata:
+        """Returns the metadata of one call: the caller's own, the user and the token."""
+        token = self.tokens.metadata()
+        return (*self.metadata, *user_metadata(self.user_id), *token)
+
     def unary(
         self,
         method: "grpc.UnaryUnaryMultiCallable[RequestT, ResponseT]",
@@ -57,8 +63,8 @@ class Calls:
         ProvisoError when the call fails."""
         asked = for_user(request, self.user_id)
 
-        def attempt(left_s: float) -> ResponseT:
-            return method(asked, timeout=left_s, metadata=self.metadata)
+        def attempt(left_s: float, metadata: Metadata) -> ResponseT:
+            return method(asked, timeout=left_s, metadata=metadata)
 
         return self.attempts(attempt, timeout_s, repeatable=repeatable)
 
@@ -68,18 +74,29 @@ class Calls:
         request: RequestT,
         timeout_s: float | None = None,
     ) -> Iterator[ResponseT]:
-        """Yields the messages of a stream. Raises ProvisoError when the stream fails."""
-        try:
-            call = method(for_user(request, self.user_id), timeout=timeout_s, metadata=self.metadata)
-        except ValueError:
-            self.check_open()
-            raise
-        try:
-            yield from call
-        except grpc.RpcError as failure:
-            raise error_from(failure) from failure
-        finally:
-            call.cancel()
+        """Yields the messages of a stream. Raises ProvisoError when the stream fails. When the service refuses the
+        token, the stream is opened once more with a new one."""
+        asked, renewable = for_user(request, self.user_id), True
+        while True:
+            metadata = self.call_metadata()
+            try:
+                call = method(asked, timeout=timeout_s, metadata=metadata)
+            except ValueError:
+                self.check_open()
+                raise
+            try:
+                for message in call:
+                    renewable = False
+                    yield message
+            except grpc.RpcError as failure:
+                error = error_from(failure)
+                if not (renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata)):
+                    raise error from failure
+                renewable = False
+            else:
+                return
+            finally:
+                call.cancel()
 
     def pages(
         self,
@@ -100,18 +117,23 @@ class Calls:
 
     def attempts(
         self,
-        attempt: Callable[[float], ResultT],
+        attempt: Callable[[float, Metadata], ResultT],
         timeout_s: float | None = None,
         *,
         repeatable: bool = True,
+        renewable: bool = True,
     ) -> ResultT:
         """Returns the result of the first attempt that succeeds. Passes to each attempt the number of seconds that are
-        left. Raises ProvisoError when no further attempt is worth making."""
+        left, and the call's metadata. A `renewable` call is repeated once with a new token when the service refuses the
+        first one, which it does before it has done anything. Raises ProvisoError when no further attempt is worth
+        making."""
         deadline = Deadline(self.timeout_s if timeout_s is None else timeout_s)
         patience = RetryState(self.retries if repeatable else NO_RETRIES, deadline)
         while True:
+            metadata: Metadata = ()
             try:
-                return attempt(deadline.left_s or 0.0)
+                metadata = self.call_metadata()
+                return attempt(deadline.left_s or 0.0, metadata)
             except grpc.RpcError as failure:
                 error = error_from(failure)
                 error.__cause__ = failure
@@ -120,6 +142,9 @@ class Calls:
             except ValueError:
                 self.check_open()
                 raise
+            if renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata):
+                renewable = False
+                continue
             if not passes(error):
                 raise error
             self.closed.wait(patience.wait_s(error))

@@ -7,7 +7,8 @@ from typing import Unpack
 
 import grpc
 
-from proviso_client._channel import Options, channel_options, check_plaintext
+from proviso_client._channel import Options, channel_options
+from proviso_client._credentials import TlsCredentials, channel_credentials, has_authorization, user_metadata
 from proviso_client._reading import Reading
 from proviso_client._requests import ChatFields, chat_request, enum_value, for_user
 from proviso_client._retrying import SILENCE_S, RetryPolicy, check_silence
@@ -17,9 +18,12 @@ from proviso_client._sync.documents import Documents
 from proviso_client._sync.matters import Matters
 from proviso_client._sync.sessions import Sessions
 from proviso_client._sync.silence import SilenceWatch
+from proviso_client._sync.tokens import Tokens, TokenSource
 from proviso_client._sync.tools import Tools
 from proviso_client._sync.turn import Turn
 from proviso_client.v1 import chat_pb2 as pb
+from proviso_client.v1.access_pb2 import GetCallerRequest, GetCallerResponse
+from proviso_client.v1.access_pb2_grpc import AccessServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.maintenance_pb2 import (
     ListRatingsRequest,
@@ -35,12 +39,16 @@ from proviso_client.v1.turns_pb2 import ToolCallDecision
 class Client:
     """Talks to a Proviso service at `target`, for example "127.0.0.1:50051". Use it as a context manager, or close it.
 
-    `user_id` names the user for whom the client acts; it is needed when the credential does not identify the user.
+    `token` is an API key or a JSON Web Token, or a function that returns one. The function is asked
+    before every call, unless it returned an AccessToken that has not expired, and once more when the service refuses a
+    token. `user_id` names the user for whom the client acts, which needs a credential with the role "act for users".
     `credentials` turn on TLS. Without them the target has to be on this machine, unless `insecure` allows a connection
-    without encryption. `metadata` is sent with every call. `timeout_s` is the time limit of calls that are given no
-    other; it does not apply to streams. `retries` says how often and how long the client tries again after a
-    connection breaks. The stream of a turn counts as broken after `silence_s` seconds without an event or a heartbeat.
-    `options` are passed to the gRPC channel.
+    without encryption; over such a connection a token is sent only with `insecure_token`.
+
+    `metadata` is sent with every call. `timeout_s` is the time limit of calls that are given no other; it does not
+    apply to streams. `retries` says how often and how long the client tries again after a connection breaks. The
+    stream of a turn counts as broken after `silence_s` seconds without an event or a heartbeat. `options` are passed
+    to the gRPC channel.
 
     Every method raises ProvisoError when its call fails; `proviso_client.errors` has a subclass for each kind of
     failure."""
@@ -50,8 +58,10 @@ class Client:
         target: str,
         *,
         user_id: str = "",
-        credentials: grpc.ChannelCredentials | None = None,
+        token: TokenSource = "",
+        credentials: grpc.ChannelCredentials | TlsCredentials | None = None,
         insecure: bool = False,
+        insecure_token: bool = False,
         metadata: Sequence[tuple[str, str | bytes]] = (),
         timeout_s: float = 60.0,
         retries: RetryPolicy | None = None,
@@ -60,18 +70,23 @@ class Client:
     ) -> None:
         check_silence(silence_s)
         chosen = channel_options(options)
-        if credentials is None:
-            check_plaintext(target, insecure=insecure)
+        user_metadata(user_id)
+        has_token = bool(token) or has_authorization(metadata)
+        secure = channel_credentials(
+            target, credentials, insecure=insecure, insecure_token=insecure_token, has_token=has_token
+        )
+        if secure is None:
             channel = grpc.insecure_channel(target, options=chosen)
         else:
-            channel = grpc.secure_channel(target, credentials, options=chosen)
+            channel = grpc.secure_channel(target, secure, options=chosen)
         self._owns_channel = True
         silence = SilenceWatch(silence_s)
-        self._use(Calls(channel, user_id, tuple(metadata), timeout_s, retries or RetryPolicy(), silence))
+        self._use(Calls(channel, user_id, tuple(metadata), timeout_s, retries or RetryPolicy(), silence, Tokens(token)))
 
     def for_user(self, user_id: str) -> "Client":
         """Returns a client for another user over the same connection. Only closing this client closes the
         connection."""
+        user_metadata(user_id)
         other = object.__new__(type(self))
         other._owns_channel = False
         other._use(replace(self._calls, user_id=user_id))
@@ -95,6 +110,11 @@ class Client:
         0 the whole turn is read. `leave_out` says what of the steps is not sent."""
         reading = Reading(None, turn_id, after_sequence, self._calls.user_id, leave_out)
         return Turn(self._calls, reading, timeout_s)
+
+    def get_caller(self, *, timeout_s: float | None = None) -> GetCallerResponse:
+        """Returns what the service makes of the credentials: the tenant, the user and the roles."""
+        stub = AccessServiceStub(self._calls.channel)
+        return self._calls.unary(stub.GetCaller, GetCallerRequest(), timeout_s)
 
     def invoke(
         self, message: str, *, timeout_s: float | None = None, **fields: Unpack[ChatFields]

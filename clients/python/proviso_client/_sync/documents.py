@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import grpc
 
+from proviso_client._credentials import Metadata
 from proviso_client._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
 from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client._sync.calls import Calls
@@ -43,10 +44,10 @@ class Documents:
         source cannot be read, and ValueError when it has no file name."""
         read = upload_source(source, filename)
 
-        def attempt(left_s: float) -> pb.UploadDocumentResponse:
-            return self._send(read, matter_id, progress, left_s)
+        def attempt(left_s: float, metadata: Metadata) -> pb.UploadDocumentResponse:
+            return self._send(read, matter_id, progress, left_s, metadata)
 
-        return self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable)
+        return self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable, renewable=read.repeatable)
 
     def get(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> pb.Document:
         request = pb.GetDocumentRequest(matter_id=matter_id, document_id=document_id)
@@ -127,11 +128,11 @@ class Documents:
                 return _all_ready(seen.values())
 
     def _send(
-        self, source: UploadSource, matter_id: str, progress: Progress | None, left_s: float
+        self, source: UploadSource, matter_id: str, progress: Progress | None, left_s: float, metadata: Metadata
     ) -> pb.UploadDocumentResponse:
         requests = _Requests(source, matter_id, progress)
         try:
-            return self._stub.UploadDocument(iter(requests), timeout=left_s, metadata=self._calls.metadata)
+            return self._stub.UploadDocument(iter(requests), timeout=left_s, metadata=metadata)
         except grpc.RpcError:
             if requests.failure is not None:
                 raise requests.failure from None

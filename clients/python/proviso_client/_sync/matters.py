@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from uuid import uuid4
 
-from proviso_client._requests import changed
+from proviso_client._requests import changed, enum_value
 from proviso_client._sync.calls import Calls
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
@@ -43,3 +43,25 @@ class Matters:
         """Deletes a matter and all its documents."""
         request = pb.DeleteMatterRequest(matter_id=matter_id)
         self._calls.unary(self._stub.DeleteMatter, request, timeout_s, repeatable=False)
+
+    def members(
+        self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None
+    ) -> Iterator[pb.MatterMember]:
+        """Yields the members of a matter in the order of their user ids, and requests each page when it is needed."""
+        request = pb.ListMatterMembersRequest(matter_id=matter_id, page_size=page_size)
+        return self._calls.pages(self._stub.ListMatterMembers, request, lambda page: page.members, timeout_s)
+
+    def grant(
+        self, matter_id: str, user_id: str, role: pb.MatterRole | str, *, timeout_s: float | None = None
+    ) -> pb.MatterMember:
+        """Makes a user a member of a matter, or gives a member another role, which is "reader", "editor", "owner" or a
+        MatterRole. Raises PermissionDenied when the caller does not own the matter, and FailedPrecondition when it
+        would be left without an owner."""
+        member = pb.MatterMember(user_id=user_id, role=enum_value("MATTER_ROLE", role))
+        request = pb.GrantMatterAccessRequest(matter_id=matter_id, member=member)
+        return self._calls.unary(self._stub.GrantMatterAccess, request, timeout_s).member
+
+    def revoke(self, matter_id: str, user_id: str, *, timeout_s: float | None = None) -> None:
+        """Ends the membership of a user, if there is one. Raises what `grant` raises."""
+        request = pb.RevokeMatterAccessRequest(matter_id=matter_id, member_user_id=user_id)
+        self._calls.unary(self._stub.RevokeMatterAccess, request, timeout_s)

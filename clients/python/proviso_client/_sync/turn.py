@@ -7,11 +7,12 @@ from typing import Protocol
 
 import grpc
 
+from proviso_client._credentials import Metadata
 from proviso_client._reading import Reading
 from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client._sync.calls import Calls
 from proviso_client._sync.silence import EventCall, WatchedCall
-from proviso_client.errors import BrokenStream, ProvisoError, Silent, error_from
+from proviso_client.errors import BrokenStream, ProvisoError, Silent, Unauthenticated, error_from
 from proviso_client.steps import Step
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
@@ -41,6 +42,8 @@ class Turn:
         self._call: _TurnCall | None = None
         self._events: WatchedCall | None = None
         self._begun = False
+        self._metadata: Metadata = ()
+        self._renewable = True
         self._cancel_wanted = False
         self._closed = threading.Event()
 
@@ -141,6 +144,7 @@ class Turn:
                 raise
             else:
                 self._patience.progressed()
+                self._renewable = True
             if step is not None:
                 return step
         return None
@@ -150,7 +154,8 @@ class Turn:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = RetryState(self._calls.retries, self._deadline)
-        request, left_s, metadata = self._reading.next_request(), self._deadline.left_s, self._calls.metadata
+        metadata = self._metadata = self._calls.call_metadata()
+        request, left_s = self._reading.next_request(), self._deadline.left_s
         call: _TurnCall
         if isinstance(request, pb.ChatRequest):
             call = self._stub.Chat(request, timeout=left_s, metadata=metadata)
@@ -176,6 +181,8 @@ class Turn:
                 if self._reading.only_its_end_is_left(stored, error):
                     self._closed.set()
                     return self._reading.take_stored(stored)
+            elif self._renews_token(error):
+                return None
             elif not is_cut(error, begun=bool(self.turn_id)):
                 raise error
             self._closed.wait(self._patience.wait_s(error))
@@ -188,6 +195,13 @@ class Turn:
         """Stores the id of a turn that began before the connection broke."""
         if self._call is not None and not self.turn_id:
             self._reading.learn(self._call.initial_metadata())
+
+    def _renews_token(self, error: ProvisoError) -> bool:
+        """Returns whether the next attempt has a new token in place of the one that was refused."""
+        if not (self._renewable and isinstance(error, Unauthenticated) and self._calls.tokens.renews(self._metadata)):
+            return False
+        self._renewable = False
+        return True
 
     def _stored(self) -> pb.GetTurnResponse:
         request = pb.GetTurnRequest(turn_id=self.turn_id)
