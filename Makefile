@@ -8,7 +8,7 @@ GATEWAY := clients/nestjs
 PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
 
-.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench eval lock
+.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench eval lock licences audit sbom
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -102,7 +102,7 @@ fmt: $(STAMP)
 	PATH=$(CURDIR)/.venv/bin:$$PATH .venv/bin/buf format protos -w
 
 type: $(STAMP)
-	.venv/bin/mypy service/proviso_service clients/python/proviso_client tests benchmarks evals protos/plugins
+	.venv/bin/mypy service/proviso_service clients/python/proviso_client tests benchmarks evals protos/plugins requirements
 
 # What the contract imports of others, for buf and for the tests that compile it.
 imports: $(STAMP) go
@@ -144,3 +144,18 @@ lock:
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 	$(LOCK) requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
 	for folder in mcp-servers chromium; do (cd requirements/$$folder && npm install $(NPM_LOCK)) || exit; done
+
+# Which licences the packages of all locks have; fails for one that requirements/accepted.toml does not allow.
+licences: $(STAMP)
+	$(PY) -m requirements.licences
+
+# Compares all locks with the advisories of osv.dev.
+audit: $(STAMP)
+	$(PY) -m requirements.audit
+
+# What is shipped, as CycloneDX files in build/sbom.
+sbom: $(STAMP) node go
+	mkdir -p build/sbom
+	$(PY) -m uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements/runtime.txt --pyproject pyproject.toml -o build/sbom/service.cdx.json
+	$(foreach part,$(TYPESCRIPT) $(GATEWAY) $(PAGE),(cd $(part) && npm sbom --package-lock-only --omit dev --sbom-format cyclonedx) > build/sbom/$(notdir $(part)).cdx.json &&) true
+	go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 mod -json -output build/sbom/go.cdx.json clients/go
