@@ -8,7 +8,7 @@ GATEWAY := clients/nestjs
 PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
 
-.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench eval lock licences audit sbom
+.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench chaos eval lock licences audit sbom
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -126,6 +126,10 @@ settings: $(STAMP)
 
 bench: setup
 	$(PY) -m benchmarks
+
+# Each row of the table in docs/reliability.md; ROWS="backup disk-full" carries out some of them.
+chaos: setup
+	$(PY) -m tests.chaos $(ROWS)
 
 eval: setup
 	$(PY) -m evals --data $(DATA) --cache .proviso/evals

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import random
 import shutil
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +20,8 @@ from tests.support.matters_world import TENANT, MattersWorld, matters_world, pie
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service
 from tests.support.served import proviso
 from tests.support.word_embedder import WordEmbedder
+
+ROUNDS = int(os.environ.get("CHAOS_ROUNDS", "1"))
 
 
 async def backed_up(data_dir: Path, destination: Path) -> Path:
@@ -48,20 +51,23 @@ async def test_a_backup_made_while_documents_come_and_go_is_whole(tmp_path: Path
                     )
 
         busy = asyncio.create_task(come_and_go())
-        await backed_up(tmp_path / "data", tmp_path / "backup")
+        backups = [await backed_up(tmp_path / "data", tmp_path / f"backup-{number}") for number in range(ROUNDS)]
         assert not busy.done()
         busy.cancel()
         await asyncio.wait([busy])
-    code, out, err = await proviso("restore", tmp_path / "backup", "--data-dir", tmp_path / "restored")
-    assert (code, err, out.startswith("Restored the state and ")) == (0, "", True), err
-    async with running_service(tmp_path / "restored", models_dir) as service:
-        documents = await service.wait_until_ready(matter_id)
-        assert "agreement.md" in [document.filename for document in documents]
-        for document in documents:
-            assert hashlib.sha256(await content_of(service, document)).hexdigest() == document.sha256
-        listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s"))
-        assert [message.content for message in listed.messages] == ["Which law governs?", told]
-        assert "State of Oregon" in final_of(await service.ask("Which law governs?", matter_id, session_id="t")).message
+    for backup in backups:
+        restored = backup.with_suffix(".restored")
+        code, out, err = await proviso("restore", backup, "--data-dir", restored)
+        assert (code, err, out.startswith("Restored the state and ")) == (0, "", True), err
+        async with running_service(restored, models_dir) as service:
+            documents = await service.wait_until_ready(matter_id)
+            assert "agreement.md" in [document.filename for document in documents]
+            for document in documents:
+                assert hashlib.sha256(await content_of(service, document)).hexdigest() == document.sha256
+            listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s"))
+            assert [message.content for message in listed.messages] == ["Which law governs?", told]
+            answer = final_of(await service.ask("Which law governs?", matter_id, session_id="t")).message
+            assert "State of Oregon" in answer
 
 
 @pytest.fixture
