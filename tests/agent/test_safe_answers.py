@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from proviso_client.v1 import chat_pb2, sessions_pb2
+from proviso_client.v1 import chat_pb2, context_pb2, sessions_pb2
 from tests.support.contract_world import GROUNDED, SEARCH, ContractWorld, Mode, contract_world
+from tests.support.running import new_id
 from tests.support.scripted_model import Step, calls
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -64,6 +65,18 @@ async def test_an_address_that_a_source_holds_stays(world: ContractWorld) -> Non
     answer = "The governing law is that of Oregon, see https://law.example/oregon for its text [1]."
     turn = await world.ask(calls(SEARCH), Step([answer]), matter_id=matter_id)
     assert (turn.final.message, turn.final.removed_markup) == (answer, 0)
+
+
+async def test_names_of_files_are_made_safe_in_sentences_of_the_service(world: ContractWorld) -> None:
+    matter_id = await world.service.create_matter()
+    await world.service.upload(
+        matter_id, "<img src=x onerror=alert(1)> ![a](b) www.example.org.md", b"# Notes\n\nNone.\n"
+    )
+    await world.service.wait_until_ready(matter_id)
+    context = context_pb2.MatterContext(matter_id=matter_id, document_id=new_id())
+    request = chat_pb2.ChatRequest(message="What is agreed?", matter_context=context)
+    message = (await world.service.chat.Invoke(request)).final_state.message
+    assert "< img src=x onerror=alert(1)> [a] (b) www.example.org.md" in message
 
 
 async def test_an_answer_without_markup_says_that_none_was_removed(world: ContractWorld) -> None:

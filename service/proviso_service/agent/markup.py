@@ -40,6 +40,13 @@ def addresses_in(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(found[0].rstrip(_BEHIND_ADDRESS) for text in texts for found in _WHOLE_ADDRESS.finditer(text))
 
 
+def safe(sentence: str) -> str:
+    """Returns a sentence of the service, with the names of files and matters in it, as it can be shown. Names may look
+    like addresses; these stay."""
+    markup = SafeMarkup(lambda: addresses_in([sentence]))
+    return markup.feed(sentence) + markup.finish()
+
+
 class SafeMarkup:
     """Makes one reply safe to show, piece by piece:
 

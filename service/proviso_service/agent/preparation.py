@@ -10,6 +10,7 @@ from langchain_core.messages import AnyMessage
 
 from proviso_service.agent.caching import Caches, CacheScope, NoCache, TurnCache
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.agent.markup import safe
 from proviso_service.agent.matter_context import (
     KnownContext,
     ResolvedContext,
@@ -264,7 +265,7 @@ class Preparation:
 
     def _answered(self, sentence: Texts, problem: ContextProblem | None = None) -> ExitReason:
         """Ends the turn without the model, with a sentence of the service as its answer."""
-        self._memory.answer = in_language(sentence, self._memory.language)
+        self._memory.answer = safe(in_language(sentence, self._memory.language))
         self._memory.context_problem = problem
         return self._ended(ExitReason.COMPLETED)
 

@@ -12,7 +12,7 @@ from proviso_service.agent.grounding.known import TurnKnowledge
 from proviso_service.agent.grounding.sentences import SentenceSplitter
 from proviso_service.agent.grounding.sources import Sources
 from proviso_service.agent.grounding.statement import CheckedSentence, Cited, Outcome
-from proviso_service.agent.markup import SafeMarkup, addresses_in
+from proviso_service.agent.markup import SafeMarkup, addresses_in, safe
 from proviso_service.turns import Citation, CitationKind
 
 _MAX_QUOTE_CHARS = 400
@@ -247,7 +247,7 @@ class AnswerCheck:
         sentence = nothing_found if self._sources.found_on_view is False else elsewhere
         following = self.answer.text or following
         end = "" if following[:1].isspace() else "\n\n" if _BLOCK.match(following) else " "
-        lead = sentence.format(_quoted(self._on_view.filename)) + end
+        lead = safe(sentence.format(_quoted(self._on_view.filename))) + end
         self.answer.text = lead + self.answer.text
         self.answer.citations = [_moved(one, len(lead)) for one in self.answer.citations]
         return lead
