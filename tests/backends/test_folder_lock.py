@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.backends.folder_lock import LOCK_FILE, FolderInUse, FolderLock, FolderUnusable
+from proviso_service.backends.folder_lock import LOCK_FILE, FolderInUse, FolderLock, FolderUnusable, StateLock
 
 HOLDER = """
 import sys
@@ -86,3 +86,20 @@ def test_a_folder_that_cannot_be_written_is_a_failure_of_its_own(folder: Path) -
 def test_only_the_owner_may_look_into_a_new_folder(folder: Path) -> None:
     with FolderLock(folder):
         assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_state_has_one_owner_by_whatever_path_it_is_named(tmp_path: Path) -> None:
+    state = tmp_path / "state.sqlite3"
+    state.write_bytes(b"")
+    (tmp_path / "link").symlink_to(state)
+    (tmp_path / "folder").symlink_to(tmp_path)
+    with StateLock(state):
+        for path in (state, tmp_path / "link", tmp_path / "folder" / "state.sqlite3"):
+            with pytest.raises(FolderInUse, match=f"The state {path} is in use by process {os.getpid()}"):
+                StateLock(path).acquire()
+
+
+def test_the_folder_of_a_state_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(FolderUnusable, match="cannot be used: No such file or directory"):
+        StateLock(tmp_path / "disk that is not there" / "state.sqlite3").acquire()
+    assert list(tmp_path.iterdir()) == []
