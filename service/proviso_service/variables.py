@@ -18,8 +18,8 @@ ENV_PREFIX = "PROVISO_"
 ENV_SEPARATOR = "__"
 CONFIG_VARIABLE = "PROVISO_CONFIG"
 
-_OF_OTHER_PROGRAMS = ("PROVISO_GATEWAY_", "PROVISO_PYTHON")
-"""Variables of the gateway for browsers, and of the tests of clients in other languages."""
+_OF_OTHER_PROGRAMS = ("PROVISO_GATEWAY_", "PROVISO_PYTHON", "PROVISO_TLS", "PROVISO_TOKEN")
+"""Variables of the gateway, of the tests of clients in other languages, and of commands that connect to a server."""
 
 _OF_KUBERNETES = re.compile(r"PROVISO_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)")
 """What Kubernetes sets in every container for a service whose name begins with `proviso`, beside `PROVISO_PORT`."""

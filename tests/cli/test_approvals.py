@@ -18,6 +18,7 @@ from rich.console import Console
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.cli.approvals import Approvals, asking
 from proviso_service.cli.connection import connect
+from proviso_service.cli.server_options import Server
 from proviso_service.cli.transcript import Screen
 from tests.cli.scripted_server import TURN_ID, ScriptedServer, final, start, turn
 
@@ -85,7 +86,7 @@ async def asking_person(server: ScriptedServer, *, has_person: bool = True) -> A
     page, person = io.StringIO(), Person()
     screen = Screen(Console(file=page, width=200, soft_wrap=True))
     asked = person if has_person else None
-    async with connect(server.address) as connection, asking(connection, screen, asked) as approvals:
+    async with connect(Server(server.address)) as connection, asking(connection, screen, asked) as approvals:
         yield Asked(page, person, approvals)
 
 

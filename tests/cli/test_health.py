@@ -5,12 +5,13 @@ import pytest
 
 from proviso_service.cli.connection import check_health
 from proviso_service.cli.output import CommandError
+from proviso_service.cli.server_options import Server
 from tests.support.running import RunningService
 
 
 async def test_an_absent_server_fails_in_one_line() -> None:
     with pytest.raises(CommandError) as caught:
-        await check_health("127.0.0.1:1")
+        await check_health(Server("127.0.0.1:1"))
     assert caught.value.exit_code == 1
     assert "\n" not in caught.value.message
 

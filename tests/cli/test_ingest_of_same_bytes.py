@@ -8,6 +8,7 @@ from proviso_client import AsyncClient
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_service.cli.connection import Connection
 from proviso_service.cli.ingest import MatterIngest, Outcome, Result
+from proviso_service.cli.server_options import Server
 
 
 class LateCopy:
@@ -48,7 +49,7 @@ async def test_a_file_whose_bytes_were_reported_while_it_was_uploaded_is_watched
     for file in files:
         file.write_text("# Lease")
     documents = LateCopy()
-    connection = Connection("nowhere", cast(AsyncClient, SimpleNamespace(documents=documents)))
+    connection = Connection(Server("nowhere"), cast(AsyncClient, SimpleNamespace(documents=documents)))
     outcomes = await MatterIngest(connection, "m", files, documents.progress).run()
     assert [(outcome.path.name, outcome.result) for outcome in outcomes] == [
         ("original.md", Result.READY),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.cli import iql
+from proviso_service.cli.server_options import Server
 from tests.cli.scripted_server import Finished
 from tests.cli.test_real_service import proviso as proviso_process
 from tests.support.running import running_service
@@ -117,7 +118,9 @@ async def test_all_matches_are_shown_when_they_are_asked_for(
         best = await proviso_process("iql", "{secret}", *at, cwd=tmp_path)
         everything = await proviso_process("iql", "{secret}", *at, "--all", cwd=tmp_path)
         monkeypatch.setattr(iql, "_LARGEST_PAGE", 7)
-        await iql.run_query("{secret}", at[3], "Leases", [], None, explain=False, all_matches=True, as_json=True)
+        await iql.run_query(
+            "{secret}", Server(at[3]), "Leases", [], None, explain=False, all_matches=True, as_json=True
+        )
 
     assert "10 more in Lease.md; --all shows them" in best.out.splitlines()
     assert best.out.count("is confidential.") == 20

@@ -15,11 +15,13 @@ from proviso_client.errors import (
     InvalidIql,
     SessionBusy,
     Silent,
+    Unauthenticated,
     Unavailable,
     error_from,
 )
 from proviso_client.v1 import chat_pb2, matters_pb2
 from proviso_service.cli.output import CommandError, UsageProblem
+from proviso_service.cli.server_options import Server
 from proviso_service.spelling import near_misses
 
 DOCUMENTATION = "documentation"
@@ -38,14 +40,14 @@ CHANNEL_OPTIONS = (("grpc.min_reconnect_backoff_ms", 5_000),)
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A client, and the address of its server, which failures name."""
+    """A client, and its server, which failures name."""
 
-    address: str
+    server: Server
     client: AsyncClient
 
     def explain(self, error: ProvisoError) -> str:
         """Says in one line what a failed call means."""
-        return _explain(error, self.address)
+        return _explain(error, self.server)
 
     @contextmanager
     def explaining_failures(self) -> Iterator[None]:
@@ -57,46 +59,48 @@ class Connection:
 
 
 @asynccontextmanager
-async def connect(address: str) -> AsyncIterator[Connection]:
+async def connect(server: Server) -> AsyncIterator[Connection]:
     """Connects to a server that says of itself that it is serving.
 
-    Raises UsageProblem for a malformed address, and CommandError when there is no such server or when a call inside
-    the block fails.
+    Raises UsageProblem for a malformed address and for credentials that cannot be used, and CommandError when there is
+    no such server or when a call inside the block fails.
     """
-    await check_health(address)
-    async with AsyncClient(
-        address,
-        insecure=True,
-        timeout_s=CALL_TIMEOUT_S,
-        retries=RETRIES,
-        silence_s=SILENCE_S,
-        options=CHANNEL_OPTIONS,
-    ) as client:
-        connection = Connection(address, client)
+    server.check()
+    try:
+        client = AsyncClient(
+            server.address,
+            token=server.token,
+            credentials=server.tls_credentials(),
+            insecure=True,
+            timeout_s=CALL_TIMEOUT_S,
+            retries=RETRIES,
+            silence_s=SILENCE_S,
+            options=CHANNEL_OPTIONS,
+        )
+    except ValueError as error:
+        raise UsageProblem(f"The token is not sent to {server.address} without encryption: give --tls") from error
+    async with client:
+        await check_health(server)
+        connection = Connection(server, client)
         with connection.explaining_failures():
             yield connection
 
 
-def check_address(address: str) -> None:
-    """Raises UsageProblem unless the address has the form host:port."""
-    host, separator, port = address.rpartition(":")
-    if not (separator and host and port.isdecimal() and 0 < int(port) < 65_536):
-        raise UsageProblem(f"--address must be host:port, for example 127.0.0.1:50051, not {address!r}")
-
-
-async def is_listening(address: str) -> bool:
+async def is_listening(server: Server) -> bool:
     """Tells whether anything answers at an address. Raises UsageProblem for a malformed one."""
-    check_address(address)
+    server.check()
     try:
-        await is_serving(address)
+        await is_serving(server)
     except grpc.aio.AioRpcError as error:
-        return error.code() is not grpc.StatusCode.UNAVAILABLE
+        return error.code() is not grpc.StatusCode.UNAVAILABLE or _tls_fault(error_from(error)) != ""
     return True
 
 
-async def is_serving(address: str) -> bool:
+async def is_serving(server: Server) -> bool:
     """Asks the server at an address once whether it is serving. Raises AioRpcError when it does not answer."""
-    async with grpc.aio.insecure_channel(address) as channel:
+    tls = server.tls_credentials()
+    address = server.address
+    async with grpc.aio.secure_channel(address, tls.load()) if tls else grpc.aio.insecure_channel(address) as channel:
         stub = health_pb2_grpc.HealthStub(channel)
         answer = await stub.Check(  # type: ignore[attr-defined]
             health_pb2.HealthCheckRequest(), timeout=HEALTH_TIMEOUT_S
@@ -104,37 +108,43 @@ async def is_serving(address: str) -> bool:
     return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
 
-async def check_health(address: str) -> None:
+async def check_health(server: Server) -> None:
     """Raises UsageProblem for a malformed address, and CommandError unless a server there says that it is serving."""
-    check_address(address)
+    server.check()
     try:
-        serving = await is_serving(address)
+        serving = await is_serving(server)
     except grpc.aio.AioRpcError as error:
         if error.code() is grpc.StatusCode.UNIMPLEMENTED:
-            raise CommandError(f"The server at {address} is not a Proviso server") from error
-        raise CommandError(_explain(error_from(error), address)) from error
+            raise CommandError(f"The server at {server.address} is not a Proviso server") from error
+        raise CommandError(_explain(error_from(error), server)) from error
     if not serving:
-        raise CommandError(f"The server at {address} is not serving: it is starting or stopping; try again shortly")
+        state = "is not serving: it is starting or stopping; try again shortly"
+        raise CommandError(f"The server at {server.address} {state}")
 
 
-def _explain(error: ProvisoError, address: str) -> str:
+def _explain(error: ProvisoError, server: Server) -> str:
     if isinstance(error, SessionBusy):
         return "This session is answering another message; wait for it to end, or use another --session"
     if not error.reason:
-        return _explain_connection(error, address)
+        return _explain_connection(error, server)
+    if isinstance(error, Unauthenticated) and not server.token:
+        return f"The server at {server.address} asks for a credential: set PROVISO_TOKEN to an API key or a token"
     if isinstance(error, InvalidIql):
         return error.message  # it names every fault of the query, each with its remedy
     violations = error.details.violations
     return "; ".join(f"{violation.field}: {violation.description}" for violation in violations) or error.message
 
 
-def _explain_connection(error: ProvisoError, address: str) -> str:
+def _explain_connection(error: ProvisoError, server: Server) -> str:
     """Explains a failure that the service did not report itself."""
+    address = server.address
     match error:
         case Silent():
             return f"The server at {address} has gone silent. {error.message}"
         case Unavailable():
-            return f"No Proviso server is reachable at {address}; start one with: proviso serve"
+            fault = _tls_fault(error)
+            absent = f"No Proviso server is reachable at {address}; start one with: proviso serve"
+            return f"The server at {address} {fault}" if fault else absent
         case DeadlineExceeded():
             return f"The server at {address} did not answer in time"
         case BrokenStream():
@@ -142,6 +152,22 @@ def _explain_connection(error: ProvisoError, address: str) -> str:
     if error.code is grpc.StatusCode.UNIMPLEMENTED:
         return f"The server at {address} does not offer this call: {error.message}"
     return f"The server at {address} failed the call with {error.code.name}: {error.message}"
+
+
+_TLS_FAULTS = (
+    ("certificate has expired", "has a certificate that has expired"),
+    ("CERTIFICATE_VERIFY_FAILED", "has a certificate that is not trusted: name its authority by --tls-ca"),
+    ("certificate signature failure", "has a certificate that is not trusted: name its authority by --tls-ca"),
+    ("Hostname Verification Check failed", "has a certificate for another name: use that in --address"),
+    ("is not in peer certificate", "has a certificate for another name: use that in --address"),
+    ("WRONG_VERSION_NUMBER", "does not encrypt: leave --tls and --tls-ca out"),
+    ("Socket closed", "closes connections: it may ask for TLS (--tls-ca) or for a certificate (--tls-cert)"),
+)
+
+
+def _tls_fault(error: ProvisoError) -> str:
+    """Returns what of TLS keeps a connection from being made, or nothing. Only gRPC's words tell it."""
+    return next((fault for words, fault in _TLS_FAULTS if words in error.message), "")
 
 
 async def events_of(turn: AsyncTurn) -> AsyncIterator[chat_pb2.AgentEvent]:

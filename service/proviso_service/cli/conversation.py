@@ -15,6 +15,7 @@ from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_service.cli.approvals import asking
 from proviso_service.cli.connection import Connection, connect, events_of, find_document, find_matter
 from proviso_service.cli.output import CommandError, console, print_json, printable
+from proviso_service.cli.server_options import Server
 from proviso_service.cli.session_commands import Action, SessionCommands, parse_command
 from proviso_service.cli.terminal import Terminal, hiding_what_is_typed, keeping_what_is_typed, read_message
 from proviso_service.cli.transcript import Screen, Transcript
@@ -27,7 +28,7 @@ HOW_TO_CONTINUE = "goes on in a new one, with the items, the matter and the last
 
 
 def chat(
-    address: str,
+    server: Server,
     *,
     matter_name: str,
     document_name: str,
@@ -39,7 +40,7 @@ def chat(
     """Asks one message, or reads messages until the input ends. Returns the exit code. Raises CommandError."""
     with asyncio.Runner() as runner:
         session_id = session_id or _new_session_id()
-        opening = Conversation.open(address, matter_name, document_name, session_id, raw=raw, as_json=as_json)
+        opening = Conversation.open(server, matter_name, document_name, session_id, raw=raw, as_json=as_json)
         conversation = runner.run(opening)
         try:
             if message is not None:
@@ -105,11 +106,11 @@ class Conversation:
 
     @classmethod
     async def open(
-        cls, address: str, matter_name: str, document_name: str, session_id: str, *, raw: bool, as_json: bool
+        cls, server: Server, matter_name: str, document_name: str, session_id: str, *, raw: bool, as_json: bool
     ) -> "Conversation":
         """Connects, and finds the matter and the document by their names. Raises CommandError."""
         async with AsyncExitStack() as stack:
-            connection = await stack.enter_async_context(connect(address))
+            connection = await stack.enter_async_context(connect(server))
             context = await _matter_context(connection, matter_name, document_name)
             return cls(connection, context, session_id, stack.pop_all(), raw=raw, as_json=as_json)
         raise AssertionError("unreachable")

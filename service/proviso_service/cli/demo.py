@@ -15,6 +15,7 @@ from proviso_service.cli.connection import Connection, connect, events_of
 from proviso_service.cli.ingest import MatterIngest, Outcome, Result
 from proviso_service.cli.local_server import prepare_models, running_server
 from proviso_service.cli.output import CommandError, console
+from proviso_service.cli.server_options import Server
 from proviso_service.cli.transcript import Note, Screen, Transcript
 
 SAMPLES = Path(proviso_service.__file__).parent / "samples" / "northwind"
@@ -100,7 +101,7 @@ async def _run(folder: Path, models_dir: Path) -> None:
 
 async def converse(address: str) -> None:
     """Runs the demo against a server, from the upload to a stream that is cut and resumed. Raises CommandError."""
-    async with connect(address) as connection:
+    async with connect(Server(address)) as connection:
         matter = await _upload_samples(connection)
         for question in QUESTIONS:
             await _ask(connection.client, matter, question)

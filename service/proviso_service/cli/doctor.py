@@ -30,6 +30,7 @@ from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
+from proviso_service.cli.server_options import Server
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError
 from proviso_service.matters import IndexFailed, check_originals, probe_vector
@@ -277,7 +278,8 @@ async def _port(settings: Settings, *, in_use: bool) -> Finding:
     problem = _cannot_bind(host, port)
     if not problem:
         return Finding(Level.OK, "Port", f"{address} is free")
-    if in_use and await _is_proviso(address):
+    # Over TLS the server would have to be asked by the name in its certificate.
+    if in_use and (settings.server.tls_cert is not None or await _is_proviso(address)):
         return Finding(Level.OK, "Port", f"the running server answers at {address}")
     return Finding(
         Level.FAIL, "Port", f"{address} cannot be used: {problem}", "Choose another with PROVISO_SERVER__PORT."
@@ -298,7 +300,7 @@ def _cannot_bind(host: str, port: int) -> str:
 
 async def _is_proviso(address: str) -> bool:
     try:
-        return await is_serving(address)
+        return await is_serving(Server(address))
     except grpc.aio.AioRpcError:
         return False
 

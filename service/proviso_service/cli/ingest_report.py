@@ -17,18 +17,19 @@ from proviso_service.cli.connection import connect
 from proviso_service.cli.discovery import DiscoveredFiles
 from proviso_service.cli.ingest import Ingest, Outcome, Progress, Result
 from proviso_service.cli.output import console, print_json, printable
+from proviso_service.cli.server_options import Server
 
 MAX_LISTED = 20
 
 
-def ingest_and_report(found: DiscoveredFiles, address: str, *, documentation: bool, as_json: bool) -> bool:
+def ingest_and_report(found: DiscoveredFiles, server: Server, *, documentation: bool, as_json: bool) -> bool:
     """Ingests what was found, and returns whether any file failed. Raises CommandError.
 
     An ingest that is stopped by Ctrl-C is summed up, too, before KeyboardInterrupt is raised.
     """
     ingest = Ingest(found, documentation)
     try:
-        asyncio.run(_ingest(ingest, address, as_json=as_json))
+        asyncio.run(_ingest(ingest, server, as_json=as_json))
     except KeyboardInterrupt:
         _report(found, ingest.outcomes, as_json=as_json, stopped=True)
         raise
@@ -36,8 +37,8 @@ def ingest_and_report(found: DiscoveredFiles, address: str, *, documentation: bo
     return any(outcome.result is Result.FAILED for outcome in ingest.outcomes)
 
 
-async def _ingest(ingest: Ingest, address: str, *, as_json: bool) -> None:
-    async with connect(address) as connection:
+async def _ingest(ingest: Ingest, server: Server, *, as_json: bool) -> None:
+    async with connect(server) as connection:
         with showing_progress(ingest.found, as_json=as_json) as progress:
             await ingest.run(connection, progress)
 

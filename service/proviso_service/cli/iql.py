@@ -17,6 +17,7 @@ from proviso_client.v1 import tools_pb2
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, find_document, find_matter
 from proviso_service.cli.output import UsageProblem, console, print_json, printable
+from proviso_service.cli.server_options import Server
 from proviso_service.iql import (
     IqlSyntaxError,
     TemplateCatalog,
@@ -58,7 +59,7 @@ class QueryOutcome:
 
 async def run_query(
     query: str,
-    address: str,
+    server: Server,
     matter_name: str,
     filenames: Sequence[str],
     min_score: float | None,
@@ -72,7 +73,7 @@ async def run_query(
     Without `all_matches` the service chooses how many matches of each document it gives, the best ones.
     """
     found = QueryOutcome(query, explain=explain)
-    async with connect(address) as connection:
+    async with connect(server) as connection:
         client = connection.client
         matter = await find_matter(client, matter_name)
         documents = [await find_document(client, matter, filename) for filename in filenames]

@@ -14,6 +14,7 @@ import grpc.aio
 
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import CommandError, console
+from proviso_service.cli.server_options import Server
 from proviso_service.concurrency import with_timeout
 from proviso_service.embedded import ModelSourceMissing, prepare_minilm
 
@@ -95,7 +96,7 @@ async def _wait_until_serving(address: str, process: asyncio.subprocess.Process,
 
 async def _answers(address: str) -> bool:
     try:
-        return await is_serving(address)
+        return await is_serving(Server(address))
     except grpc.aio.AioRpcError:
         return False
 

@@ -12,6 +12,7 @@ import typer
 
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem
+from proviso_service.cli.server_options import Server, connecting
 from proviso_service.identity import Role
 
 app = typer.Typer(
@@ -27,7 +28,6 @@ keys = typer.Typer(
     name="keys", help="API keys of the service in a data folder.", no_args_is_help=True, rich_markup_mode=None
 )
 
-Address = Annotated[str, typer.Option(help="The server.", metavar="HOST:PORT")]
 DataDir = Annotated[
     Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].", metavar="FOLDER")
 ]
@@ -35,7 +35,6 @@ ModelsDir = Annotated[
     Path | None,
     typer.Option(help="Folder of the embedded models [default: models in the data folder].", metavar="FOLDER"),
 ]
-DEFAULT_ADDRESS = "127.0.0.1:50051"
 DEFAULT_MODELS_DIR = Path(".proviso/models")
 
 
@@ -124,6 +123,7 @@ def demo(
 
 
 @app.command()
+@connecting
 def ingest(
     paths: Annotated[
         list[Path], typer.Argument(help="Files and folders (.pdf .docx .html .md .txt).", metavar="PATHS")
@@ -135,7 +135,8 @@ def ingest(
     documentation: Annotated[
         bool, typer.Option("--documentation", help="Into the documentation, which belongs to no matter.")
     ] = False,
-    address: Address = DEFAULT_ADDRESS,
+    *,
+    server: Server,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each file, then a summary.")] = False,
 ) -> None:
     """Upload documents, and wait until they can be searched.
@@ -148,11 +149,12 @@ def ingest(
     from proviso_service.cli.ingest_report import ingest_and_report
 
     found = find_files(paths, matter, per_folder=matter_per_folder, documentation=documentation)
-    if ingest_and_report(found, address, documentation=documentation, as_json=as_json):
+    if ingest_and_report(found, server, documentation=documentation, as_json=as_json):
         raise typer.Exit(1)
 
 
 @app.command()
+@connecting
 def chat(
     matter: Annotated[
         str, typer.Option(help="Name of the matter to talk about; none when left out.", metavar="NAME")
@@ -163,7 +165,8 @@ def chat(
     ] = "",
     message: Annotated[str | None, typer.Option(help="Ask this one message and end.", metavar="TEXT")] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Show text as the model writes it, before it is checked.")] = False,
-    address: Address = DEFAULT_ADDRESS,
+    *,
+    server: Server,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each event; needs --message.")] = False,
 ) -> None:
     """Talk to the assistant about a matter.
@@ -180,7 +183,7 @@ def chat(
     from proviso_service.cli import conversation
 
     code = conversation.chat(
-        address,
+        server,
         matter_name=matter,
         document_name=document,
         session_id=session,
@@ -192,9 +195,11 @@ def chat(
 
 
 @app.command()
+@connecting
 def history(
     session: Annotated[str, typer.Argument(help="The session, as named by proviso chat --session.", metavar="SESSION")],
-    address: Address = DEFAULT_ADDRESS,
+    *,
+    server: Server,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON line for each message, with the contract's field names.")
     ] = False,
@@ -207,10 +212,11 @@ def history(
 
     from proviso_service.cli.session_commands import print_history
 
-    asyncio.run(print_history(session, address, as_json=as_json))
+    asyncio.run(print_history(session, server, as_json=as_json))
 
 
 @app.command()
+@connecting
 def iql(
     query: Annotated[
         str, typer.Argument(help="The query, for example '{IS confidentiality clause}'.", metavar="QUERY")
@@ -228,7 +234,8 @@ def iql(
     ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each statement scores by itself.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Only read the query, without a server.")] = False,
-    address: Address = DEFAULT_ADDRESS,
+    *,
+    server: Server,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each document, then a summary.")] = False,
 ) -> None:
     """Find passages that satisfy an IQL query.
@@ -246,7 +253,7 @@ def iql(
     asyncio.run(
         run_query(
             query,
-            address,
+            server,
             matter,
             document or [],
             min_score,
@@ -273,8 +280,10 @@ def prepare(
 
 
 @app.command()
+@connecting
 def reindex(
-    address: Address = DEFAULT_ADDRESS,
+    *,
+    server: Server,
     data_dir: Annotated[
         Path | None,
         typer.Option(help="Folder to work in when no server answers [default: .proviso].", metavar="FOLDER"),
@@ -289,7 +298,7 @@ def reindex(
     from proviso_service.cli.reindex import rebuild
 
     try:
-        rebuild(address, data_dir, as_json=as_json)
+        rebuild(server, data_dir, as_json=as_json)
     except KeyboardInterrupt:
         typer.echo("Stopped. A running server goes on; without one, the old index stays in use.", err=True)
         raise
@@ -341,7 +350,8 @@ def restore(
 
 
 @app.command()
-def health(address: Address = DEFAULT_ADDRESS) -> None:
+@connecting
+def health(server: Server) -> None:
     """Say whether the server is SERVING.
 
     Exits with 0 when it is, with 1 when it is not.
@@ -350,7 +360,7 @@ def health(address: Address = DEFAULT_ADDRESS) -> None:
 
     from proviso_service.cli.connection import check_health
 
-    asyncio.run(check_health(address))
+    asyncio.run(check_health(server))
     typer.echo("SERVING")
 
 

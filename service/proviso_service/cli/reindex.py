@@ -17,6 +17,7 @@ from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
+from proviso_service.cli.server_options import Server
 from proviso_service.errors import ProvisoError
 from proviso_service.matters import MaintainedIndex
 from proviso_service.settings import Settings, TelemetrySettings
@@ -32,11 +33,11 @@ class Reindexed:
     vectors_total: int
 
 
-def rebuild(address: str, data_dir: Path | None, *, as_json: bool) -> None:
+def rebuild(server: Server, data_dir: Path | None, *, as_json: bool) -> None:
     """Builds the vector index anew and shows how far it is. Raises CommandError."""
     begun = time.monotonic()
     with _showing_progress(as_json=as_json) as show:
-        last = asyncio.run(_rebuild(address, data_dir, show))
+        last = asyncio.run(_rebuild(server, data_dir, show))
     seconds = time.monotonic() - begun
     if as_json:
         print_json({"rebuilt": last.vectors_total, "seconds": round(seconds, 1)})
@@ -44,17 +45,17 @@ def rebuild(address: str, data_dir: Path | None, *, as_json: bool) -> None:
         console().print(f"The vector index is built anew: {last.vectors_total:,} vectors in {seconds:.1f} s")
 
 
-async def _rebuild(address: str, data_dir: Path | None, show: Callable[[Reindexed], None]) -> Reindexed:
+async def _rebuild(server: Server, data_dir: Path | None, show: Callable[[Reindexed], None]) -> Reindexed:
     reindexed = Reindexed(0, 0)
-    there = await is_listening(address)
-    async for reindexed in _rebuild_there(address) if there else _rebuild_here(data_dir):
+    there = await is_listening(server)
+    async for reindexed in _rebuild_there(server) if there else _rebuild_here(data_dir):
         show(reindexed)
     return reindexed
 
 
-async def _rebuild_there(address: str) -> AsyncIterator[Reindexed]:
+async def _rebuild_there(server: Server) -> AsyncIterator[Reindexed]:
     """Lets the running server build the index."""
-    async with connect(address) as connection:
+    async with connect(server) as connection:
         async for state in connection.client.rebuild_index():
             yield Reindexed(state.vectors_done, state.vectors_total)
 

@@ -12,6 +12,7 @@ from proviso_client.history import json_lines, message_text
 from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_service.cli.connection import connect
 from proviso_service.cli.output import UsageProblem, printable
+from proviso_service.cli.server_options import Server
 
 HELP = """\
 /context             what the last answer was given, and why
@@ -234,9 +235,9 @@ class SessionCommands:
         return found
 
 
-async def print_history(session_id: str, address: str, *, as_json: bool) -> None:
+async def print_history(session_id: str, server: Server, *, as_json: bool) -> None:
     """Writes the messages of a session to stdout, oldest first. Raises CommandError."""
-    async with connect(address) as connection:
+    async with connect(server) as connection:
         async for message in connection.client.sessions.messages(session_id):
             text = next(json_lines([message])) if as_json else f"{printable(message_text(message))}\n"
             sys.stdout.write(f"{text}\n")
