@@ -16,6 +16,8 @@ from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
+# Opened once, for every child to use: opening it takes as long as most of the calls together.
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _OPEN_FILES = 32
 _HIGHEST_DESCRIPTOR = 1_024
 """A number that the supervisor's descriptors never reach."""
@@ -55,9 +57,8 @@ def left_open() -> str:
 
 def _die_with_parent() -> None:
     if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _LIBC.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def _close_all_but(keep: tuple[int, ...]) -> None:
@@ -128,9 +129,8 @@ def _all_of(bits: tuple[int, ...]) -> int:
 
 
 def _call(number: int, *arguments: object) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.syscall.restype = ctypes.c_long
-    return int(libc.syscall(ctypes.c_long(number), *arguments))
+    _LIBC.syscall.restype = ctypes.c_long
+    return int(_LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
 # The system calls that are left, by their numbers on x86-64 and on 64-bit ARM: descriptors that are open, memory, time,
@@ -192,8 +192,7 @@ def can_restrict_calls() -> bool:
     if sys.platform != "linux" or os.uname().machine not in _CALLS_OF_MACHINE or sys.maxsize < 2**32:
         return False
     # A kernel that has them looks for the program, which is missing here.
-    libc = ctypes.CDLL(None, use_errno=True)
-    return bool(libc.prctl(_PR_SET_SECCOMP, _FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT)
+    return bool(_LIBC.prctl(_PR_SET_SECCOMP, _FILTER, None, 0, 0) < 0 and ctypes.get_errno() == errno.EFAULT)
 
 
 def restrict_calls() -> None:
@@ -207,6 +206,5 @@ def restrict_calls() -> None:
     steps += [(_RETURN, 0, 0, _NOT_PERMITTED), (_RETURN, 0, 0, _ALLOWED)]
     instructions = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
     program = _Program(len(steps), instructions)
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0):
+    if _LIBC.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0):
         raise OSError(ctypes.get_errno(), "seccomp")
