@@ -71,7 +71,7 @@ def _certificates(settings: Settings) -> Certificates:
 
 def api_key_secret(settings: Settings) -> bytes:
     """What API keys are hashed with. Raises CannotAuthenticate."""
-    if settings.auth.key_secret is not None:
+    if settings.auth.key_secret:
         return settings.auth.key_secret.get_secret_value().encode()
     try:
         return secret_in(settings.data_dir / "secrets")

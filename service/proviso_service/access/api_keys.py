@@ -109,11 +109,11 @@ def new_key() -> tuple[str, str]:
 
 
 def secret_in(folder: Path) -> bytes:
-    """The secret of a data folder, which is made on first use; only the owner of the file can read it. Raises
-    OSError."""
+    """The secret of a data folder, which is made on first use; only the owner of the file can read it. Raises OSError,
+    and ValueError for a damaged one."""
     path = folder / "api-keys.secret"
     try:
-        return base64.b64decode(path.read_bytes())
+        return _read_secret(path)
     except FileNotFoundError:
         folder.mkdir(parents=True, exist_ok=True)
     made = folder / f".{path.name}.{secrets.token_hex(4)}"
@@ -126,4 +126,11 @@ def secret_in(folder: Path) -> bytes:
         pass
     finally:
         made.unlink()
-    return base64.b64decode(path.read_bytes())
+    return _read_secret(path)
+
+
+def _read_secret(path: Path) -> bytes:
+    secret = base64.b64decode(path.read_bytes(), validate=True)
+    if len(secret) != _SECRET_BYTES:
+        raise ValueError(f"{path.name} is cut short or changed")
+    return secret

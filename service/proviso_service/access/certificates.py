@@ -5,15 +5,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+import structlog
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from proviso_service.access.credentials import Credentials
 from proviso_service.errors import Unauthenticated
 from proviso_service.identity import Caller, Role
 
+_log = structlog.get_logger(__name__)
+
 
 class UnreadablePeers(Exception):
     """The file of peers cannot be used; the message is for the operator."""
+
+
+MatterName = Annotated[str, StringConstraints(to_lower=True)]
 
 
 class Peer(BaseModel):
@@ -24,7 +30,7 @@ class Peer(BaseModel):
     tenant: Annotated[str, Field(min_length=1, max_length=128)]
     user: Annotated[str, Field(min_length=1, max_length=128)]
     roles: frozenset[Role] = frozenset()
-    matters: frozenset[str] | None = None
+    matters: frozenset[MatterName] | None = None
 
 
 _PEERS = TypeAdapter(dict[str, Peer])
@@ -37,7 +43,7 @@ class Certificates:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: tuple[int, int, int] | None = None
         self._peers: Mapping[str, Peer] = {}
 
     def open(self) -> None:
@@ -52,20 +58,23 @@ class Certificates:
             # One look at the file's times takes microseconds, and the file is tiny.
             if _stamp(self._file) != self._stamp:
                 self.open()
-        except UnreadablePeers:
-            self._peers = {}
+        except UnreadablePeers as error:
+            if self._peers:
+                _log.error("peers_not_read", error=str(error), consequence="no client certificate is accepted")
+            # The stamp is forgotten too: the same file may come back.
+            self._stamp, self._peers = None, {}
         for name in credentials.peer_names:
             if peer := self._peers.get(name):
                 return Caller(peer.tenant, peer.user, peer.roles, peer.matters, name)
         raise Unauthenticated("The client certificate stands for nobody that the service knows")
 
 
-def _stamp(file: Path) -> tuple[int, int]:
+def _stamp(file: Path) -> tuple[int, int, int]:
     try:
         found = file.stat()
     except OSError as error:
         raise UnreadablePeers(f"The file of peers {file} cannot be read: {error.strerror}") from error
-    return found.st_mtime_ns, found.st_ino
+    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def _read(file: Path) -> Mapping[str, Peer]:

@@ -109,16 +109,24 @@ async def _fetched(url: str) -> bytes:
                 body += piece
                 if len(body) > MAX_BYTES:
                     raise UnreadableKeySet(f"The key set at {url} has more than {MAX_BYTES} bytes")
-    except (httpx.HTTPError, TimeoutError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
         raise UnreadableKeySet(f"The key set at {url} cannot be read: {error or type(error).__name__}") from error
     return body
 
 
 async def _read_file(path: str) -> bytes:
     try:
-        return await asyncio.to_thread(Path(path).read_bytes)
+        data = await asyncio.to_thread(_first_bytes, Path(path), MAX_BYTES + 1)
     except OSError as error:
         raise UnreadableKeySet(f"The key set {path} cannot be read: {error.strerror}") from error
+    if len(data) > MAX_BYTES:
+        raise UnreadableKeySet(f"The key set {path} has more than {MAX_BYTES} bytes")
+    return data
+
+
+def _first_bytes(path: Path, count: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(count)
 
 
 def _keys_of(source: str, data: bytes) -> Mapping[str, PyJWK]:
@@ -141,6 +149,8 @@ def _usable(entries: Sequence[Any]) -> list[tuple[str, PyJWK]]:
         if not is_public or entry.get("use", "sig") != "sig":
             continue
         try:
+            if "verify" not in entry.get("key_ops", ("verify",)):
+                continue
             key = PyJWK(entry)
         except (InvalidKeyError, PyJWKError, ValueError, TypeError):
             continue

@@ -87,7 +87,7 @@ class Tokens:
             tenant,
             user,
             _roles(_named(claims, rules.roles_claim)),
-            None if matters is None else frozenset(filter(lambda matter: isinstance(matter, str), matters)),
+            None if matters is None else frozenset(matter.lower() for matter in matters if isinstance(matter, str)),
             rules.issuer,
         )
 

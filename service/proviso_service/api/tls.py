@@ -41,7 +41,7 @@ class _CertificateFiles:
         self._key = key
         self._client_ca = client_ca
         self._lock = Lock()
-        self._stamps: tuple[tuple[int, int], ...] = ()
+        self._stamps: tuple[tuple[int, int, int], ...] = ()
 
     def read(self) -> grpc.ServerCertificateConfiguration:
         """Raises UnusableCertificate; then the certificate before stays in use."""
@@ -75,16 +75,16 @@ class _CertificateFiles:
             _log.info("certificate_reloaded", file=str(self._certificate))
             return found
 
-    def _stamps_now(self) -> tuple[tuple[int, int], ...]:
+    def _stamps_now(self) -> tuple[tuple[int, int, int], ...]:
         return tuple(_stamp(file) for file in (self._certificate, self._key, self._client_ca) if file)
 
 
-def _stamp(file: Path) -> tuple[int, int]:
+def _stamp(file: Path) -> tuple[int, int, int]:
     try:
         found = file.stat()
     except OSError as error:
         raise UnusableCertificate(f"{file} cannot be read: {error.strerror}") from error
-    return found.st_mtime_ns, found.st_ino
+    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def _bytes(file: Path) -> bytes:

@@ -5,7 +5,9 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
+
+import typer
 
 from proviso_service.cli.output import UsageProblem
 
@@ -27,6 +29,11 @@ _GROUP = "is a group of settings; set one of them, as in PROVISO_SERVER__PORT=50
 _LIST = 'must be a list, as in ["first", "second"]'
 
 SettingPath = tuple[str, ...]
+
+DataDir = Annotated[
+    Path | None, typer.Option(help="Folder of everything the service keeps [default: .proviso].", metavar="FOLDER")
+]
+"""The flag of every command that works in the data folder."""
 
 
 def load_settings(flags: Mapping[SettingPath, Any] | None = None) -> "Settings":
