@@ -32,6 +32,7 @@ ProvisoError
 │   └── TurnNotWaiting
 ├── OriginalDamaged         the uploaded bytes of a document are no longer kept as they were
 ├── TooBusy                 a bound was reached; carries the time to wait
+├── QuotaExceeded           the caller's tenant or key has used up a limit
 ├── ModelApiError           a hosted model's service failed
 │   ├── ModelApiUnavailable it did not answer, or not in time; carries the time to wait
 │   └── ModelApiRefused     it refused what was sent, for example the key
@@ -352,6 +353,19 @@ class TooBusy(ProvisoError):
 
     def __init__(self, message: str, retry_after_s: float) -> None:
         super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class QuotaExceeded(ProvisoError):
+    """A tenant, or one of its keys, has used up what it may use: `quota` is what, in words, `subject` is who. It may go
+    on after `retry_after_s`; None where waiting does not help."""
+
+    cause = FailureCause.NOT_ALLOWED
+
+    def __init__(self, quota: str, limit: int, subject: str, retry_after_s: float | None = None) -> None:
+        super().__init__(f"The limit of {limit:,} {quota} is used up for {subject}")
+        self.quota = quota
+        self.subject = subject
         self.retry_after_s = retry_after_s
 
 

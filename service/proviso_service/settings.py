@@ -89,6 +89,27 @@ class AuthSettings(Section):
         return not (self.api_keys or self.jwks or self.peers_file)
 
 
+class LimitSettings(Section):
+    """What each tenant may use; 0 means no limit."""
+
+    requests_per_minute: int = Field(0, ge=0, description="Requests of a tenant in a minute; 0 sets no limit.")
+    turns_per_day: int = Field(0, ge=0, description="Turns of a tenant in a day; 0 sets no limit.")
+    tokens_per_day: int = Field(
+        0, ge=0, description="Tokens of chat models that a tenant's turns use in a day; 0 sets no limit."
+    )
+    streams: int = Field(0, ge=0, description="Streams that a tenant has open at once; 0 sets no limit.")
+    documents: int = Field(0, ge=0, description="Documents that a tenant keeps; 0 sets no limit.")
+    bytes: int = Field(0, ge=0, description="Bytes of documents that a tenant keeps; 0 sets no limit.")
+    key_share: float = Field(
+        1.0, gt=0, le=1, description="Share of its tenant's requests, turns, tokens and streams that one key may use."
+    )
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is limited."""
+        return any(getattr(self, name) for name in type(self).model_fields if name != "key_share")
+
+
 class TurnSettings(Section):
     max_turns: int = Field(6, ge=1, le=100, description="Most calls of the chat model in a turn.")
     max_tool_calls: int = Field(3, ge=0, le=100, description="Most tool calls in a turn.")
@@ -284,6 +305,7 @@ class Settings(BaseSettings):
     )
     server: ServerSettings = ServerSettings()
     auth: AuthSettings = AuthSettings()
+    limits: LimitSettings = LimitSettings()
     turns: TurnSettings = TurnSettings()
     chat_model: ChatModelSettings = ChatModelSettings()
     models: ModelSettings = ModelSettings()

@@ -28,6 +28,7 @@ _GROUPS = {
     "": "Folders, chat model and keys",
     "server": "Server",
     "auth": "Credentials",
+    "limits": "Limits of each tenant",
     "turns": "Turns",
     "chat_model": "Calls of a hosted chat model",
     "models": "Models of search and analysis",

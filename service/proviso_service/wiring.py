@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import grpc
 import structlog
+from limits.aio.storage import MemoryStorage
 
-from proviso_service.access import Authorisation
+from proviso_service.access import Authorisation, Quotas
 from proviso_service.agent.caching import CachedReply, Caches, SharedCache
 from proviso_service.agent.chat_models import ChatModels
 from proviso_service.agent.execution import Agent
@@ -145,6 +146,7 @@ class Wired:
     catalog: CatalogHolder
     matters: Matters
     servicers: Servicers
+    quotas: Quotas
 
 
 class App:
@@ -202,7 +204,7 @@ class App:
                 resources = await _open(settings, config, stack, models, images)
                 caches = _caches(settings, models, stack)
                 wired = await _wire(settings, config, stack, resources, chat, traces, caches)
-                await open_access(access, settings, resources.database, stack)
+                await open_access(access, settings, resources.database, wired.quotas, stack)
                 add_services(server, wired.servicers, readiness, reflection=settings.server.reflection)
                 await _run(server, wired, stack)
                 await chat.warm_up()
@@ -351,12 +353,14 @@ async def _wire(
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turn_store = SqlTurnStore(resources.database)
+    quotas = Quotas(settings.limits, MemoryStorage(), resources.store.stored)
     turns = Turns(
         traced or agent,
         turn_store,
         config.turns,
         owner=_OWNER,
         max_running=settings.server.max_turns_running,
+        charge=quotas.charge_tokens if settings.limits.any else None,
     )
     limits = RequestLimits(config.turns, chat.names)
     rebuilder = RequestRebuilder(turn_store, SqlContentStore(resources.database), catalog.holder)
@@ -364,14 +368,14 @@ async def _wire(
         chat=ChatServicer(turns, catalog.holder, limits, link_turn=traced.link if traced else no_link),
         sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits),
         catalog=CatalogServicer(catalog.holder, catalog.tool_servers),
-        access=AccessServicer(),
+        access=AccessServicer(quotas),
         matters=MatterServicer(matters, members),
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
         maintenance=MaintenanceServicer(resources.vectors, sessions),
     )
-    return Wired(turns, catalog.holder, matters, servicers)
+    return Wired(turns, catalog.holder, matters, servicers, quotas)
 
 
 def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScoring:

@@ -10,6 +10,7 @@ from proviso_service.access import (
     Authorisation,
     Certificates,
     KeySet,
+    Quotas,
     TokenRules,
     Tokens,
     UnreadableKeySet,
@@ -26,11 +27,14 @@ class CannotAuthenticate(Exception):
     """What credentials are checked with cannot be used; the message is for the operator."""
 
 
-async def open_access(access: AccessControl, settings: Settings, database: Database, stack: AsyncExitStack) -> None:
-    """Lets calls in, with the credentials that the settings name. Raises CannotAuthenticate."""
+async def open_access(
+    access: AccessControl, settings: Settings, database: Database, quotas: Quotas, stack: AsyncExitStack
+) -> None:
+    """Lets calls in, with the credentials and the limits that the settings name. Raises CannotAuthenticate."""
     authorisation = Authorisation(SqlMemberStore(database))
+    limits = quotas if settings.limits.any else None
     if settings.auth.is_open:
-        access.open(Open(), authorisation)
+        access.open(Open(), authorisation, limits)
         return
     kinds: list[Authenticator] = []
     try:
@@ -42,7 +46,7 @@ async def open_access(access: AccessControl, settings: Settings, database: Datab
             kinds.append(_certificates(settings))
     except (UnreadableKeySet, UnreadablePeers) as error:
         raise CannotAuthenticate(str(error)) from error
-    access.open(Authenticators(kinds), authorisation)
+    access.open(Authenticators(kinds), authorisation, limits)
 
 
 async def _tokens(settings: AuthSettings, stack: AsyncExitStack) -> Tokens:

@@ -65,7 +65,7 @@ class Domain:
             chat=ChatServicer(self.turns, self.catalog, self.limits, self.identify),
             sessions=SessionServicer(self.sessions, self.catalog, absent, self.rebuilder, self.limits, self.identify),
             catalog=CatalogServicer(self.catalog, self.tool_servers),
-            access=AccessServicer(self.identify),
+            access=AccessServicer(absent, self.identify),
             matters=MatterServicer(self.matters, self.members, self.identify, UPLOAD_IDLE_S),
             tools=ToolServicer(
                 self.matters,

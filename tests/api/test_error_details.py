@@ -29,6 +29,8 @@ def invalid_iql(query: str) -> InvalidIql:
     return InvalidIql(caught.value)
 
 
+EXHAUSTED = StatusCode.RESOURCE_EXHAUSTED
+
 CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (InvalidRequest.of("f", "is wrong"), StatusCode.INVALID_ARGUMENT, "INVALID_REQUEST", {"BadRequest"}),
     (
@@ -49,6 +51,13 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.Unauthenticated("no"), StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", set()),
     (errors.NotAllowed("no"), StatusCode.PERMISSION_DENIED, "PERMISSION_DENIED", set()),
     (errors.LastOwner("u", "m"), PRECONDITION, "LAST_OWNER", {STATE}),
+    (
+        errors.QuotaExceeded("turns a day", 3, "tenants/t", 60),
+        EXHAUSTED,
+        "QUOTA_EXCEEDED",
+        {"QuotaFailure", "RetryInfo"},
+    ),
+    (errors.QuotaExceeded("documents", 3, "tenants/t"), EXHAUSTED, "QUOTA_EXCEEDED", {"QuotaFailure"}),
     (errors.SessionExists("s"), StatusCode.ALREADY_EXISTS, "SESSION_EXISTS", set()),
     (errors.RequestIdReused("r"), StatusCode.ALREADY_EXISTS, "REQUEST_ID_REUSED", set()),
     (errors.SessionBusy("s", "t"), StatusCode.ABORTED, "SESSION_BUSY", set()),

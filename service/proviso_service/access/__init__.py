@@ -5,6 +5,7 @@ from proviso_service.access.authorisation import Action, Authorisation, MatterRo
 from proviso_service.access.certificates import Certificates, UnreadablePeers
 from proviso_service.access.credentials import Authenticator, Authenticators, Credentials
 from proviso_service.access.key_sets import KeySet, UnreadableKeySet
+from proviso_service.access.quotas import Quota, Quotas, Usage
 from proviso_service.access.tokens import TokenRules, Tokens
 
 __all__ = [
@@ -20,10 +21,13 @@ __all__ = [
     "KeySet",
     "MatterRole",
     "Members",
+    "Quota",
+    "Quotas",
     "TokenRules",
     "Tokens",
     "UnreadableKeySet",
     "UnreadablePeers",
+    "Usage",
     "digest_of",
     "new_key",
     "secret_in",

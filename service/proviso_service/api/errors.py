@@ -14,6 +14,7 @@ from google.rpc.error_details_pb2 import (  # type: ignore[import-untyped]
     BadRequest,
     ErrorInfo,
     PreconditionFailure,
+    QuotaFailure,
     ResourceInfo,
     RetryInfo,
 )
@@ -81,6 +82,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.OriginalDamaged: (grpc.StatusCode.DATA_LOSS, ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED),
     errors.TooBusy: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_TOO_BUSY),
+    errors.QuotaExceeded: (grpc.StatusCode.RESOURCE_EXHAUSTED, ErrorReason.ERROR_REASON_QUOTA_EXCEEDED),
     errors.ModelApiUnavailable: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
     errors.ModelApiRefused: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_MODEL_API_ERROR),
     errors.Draining: (grpc.StatusCode.UNAVAILABLE, ErrorReason.ERROR_REASON_DRAINING),
@@ -145,6 +147,8 @@ def _details(error: ProvisoError, reason: str) -> Iterator[Message]:
                 }
             ]
         )
+    if isinstance(error, errors.QuotaExceeded):
+        yield QuotaFailure(violations=[{"subject": error.subject[:MAX_TEXT_CHARS], "description": error.message}])
     match error:
         case InvalidIql():
             yield _bad_request(error.violations)
@@ -159,7 +163,9 @@ def _details(error: ProvisoError, reason: str) -> Iterator[Message]:
             yield ResourceInfo(resource_type=error.resource, resource_name=error.name[:MAX_TEXT_CHARS])
         case errors.TooBusy() | errors.ModelApiUnavailable() | errors.Unavailable():
             yield RetryInfo(retry_delay=duration(error.retry_after_s))
-        case errors.DocumentProcessing() | errors.NoReadyDocuments() if error.retry_after_s is not None:
+        case errors.DocumentProcessing() | errors.NoReadyDocuments() | errors.QuotaExceeded() if (
+            error.retry_after_s is not None
+        ):
             yield RetryInfo(retry_delay=duration(error.retry_after_s))
 
 

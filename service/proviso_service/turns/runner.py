@@ -7,7 +7,7 @@ once.
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -34,6 +34,9 @@ from proviso_service.turns.store import TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import ConnectedReaders, Turn, TurnLimits
 
+Charge = Callable[[Caller, int], Awaitable[None]]
+"""Is told how many tokens a turn of the caller's used."""
+
 _logger = logging.getLogger(__name__)
 
 
@@ -59,8 +62,10 @@ class TurnRunner:
         owner: str,
         limits: TurnLimits,
         restored: SuspendedTurn | None = None,
+        charge: Charge | None = None,
     ) -> None:
-        """A turn that is `restored` was begun by an earlier process, and waits for a person."""
+        """A turn that is `restored` was begun by an earlier process, and waits for a person. `charge` is told what the
+        turn used before readers are told that it has ended."""
         readers = ConnectedReaders(request.on_disconnect, grace_s, self._on_no_readers)
         self.turn = Turn(turn_id, caller, log, readers, restored.all_decisions if restored else {})
         self.begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -71,6 +76,7 @@ class TurnRunner:
         self._owner = owner
         self._limits = limits
         self._restored = restored
+        self._charge = charge
         self._clock = TurnClock(limits.program_s, restored.used_s if restored else None)
         self.approvals = PendingApprovals(
             self.turn, request, self._clock, store, owner, limits, self._time_paused, restored
@@ -96,6 +102,9 @@ class TurnRunner:
             self.turn.log.close_calls()
             self.turn.log.seal()
             final_state = await self._persist(await self._outcome())
+            if self._charge is not None:
+                used = final_state.usage
+                await self._charge(self.turn.caller, used.input_tokens + used.output_tokens)
         else:
             final_state = bare_outcome(ExitReason.INTERNAL_ERROR).final_state
         self.turn.log.end(final_state)

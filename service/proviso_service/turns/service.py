@@ -17,7 +17,7 @@ from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat
 from proviso_service.turns.log import MemoryTurnLog
 from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest, payload_sha256
 from proviso_service.turns.records import Decision, ExitCause, ExitReason
-from proviso_service.turns.runner import TurnRunner, unreadable_outcome
+from proviso_service.turns.runner import Charge, TurnRunner, unreadable_outcome
 from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Retention, Turn, TurnLimits, check_position, follow
@@ -46,12 +46,14 @@ class Turns:
         kept_bytes: int = 256 * 1024 * 1024,
         unwind_s: float = 5.0,
         store_s: float = 15.0,
+        charge: Charge | None = None,
     ) -> None:
         self._program = program
         self._store = store
         self._settings = settings
         self._owner = owner
         self._max_running = max_running
+        self._charge = charge
         self._limits = TurnLimits(settings.time_limit_s, unwind_s, store_s, settings.lease_s, settings.approval_s)
         self._draining = False
         self._turns: dict[str, Turn] = {}
@@ -269,6 +271,7 @@ class Turns:
             owner=self._owner,
             limits=self._limits,
             restored=restored,
+            charge=self._charge,
         )
 
     async def _run_turn(self, runner: TurnRunner) -> None:

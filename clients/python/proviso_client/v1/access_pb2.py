@@ -22,9 +22,10 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17proviso/v1/access.proto\x12\nproviso.v1\"5\n\x10GetCallerRequest\x12!\n\x07user_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x98\x01\n\x11GetCallerResponse\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12,\n\x05roles\x18\x03 \x03(\x0e\x32\x16.proviso.v1.CallerRoleR\x05roles\x12$\n\rauthenticated\x18\x04 \x01(\x08R\rauthenticated*\x92\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x01\x12\x17\n\x13\x43\x41LLER_ROLE_AUDITOR\x10\x02\x12\x18\n\x14\x43\x41LLER_ROLE_OPERATOR\x10\x03\x12\x1d\n\x19\x43\x41LLER_ROLE_ACT_FOR_USERS\x10\x04\x32^\n\rAccessService\x12M\n\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17proviso/v1/access.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n\x10GetCallerRequest\x12!\n\x07user_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x98\x01\n\x11GetCallerResponse\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12,\n\x05roles\x18\x03 \x03(\x0e\x32\x16.proviso.v1.CallerRoleR\x05roles\x12$\n\rauthenticated\x18\x04 \x01(\x08R\rauthenticated\"\x11\n\x0fGetUsageRequest\"\x9a\x01\n\nQuotaUsage\x12\'\n\x05quota\x18\x01 \x01(\x0e\x32\x11.proviso.v1.QuotaR\x05quota\x12\x12\n\x04used\x18\x02 \x01(\x03R\x04used\x12\x14\n\x05limit\x18\x03 \x01(\x03R\x05limit\x12\x39\n\nreset_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tresetTime\"@\n\x10GetUsageResponse\x12,\n\x05usage\x18\x01 \x03(\x0b\x32\x16.proviso.v1.QuotaUsageR\x05usage*\x92\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x01\x12\x17\n\x13\x43\x41LLER_ROLE_AUDITOR\x10\x02\x12\x18\n\x14\x43\x41LLER_ROLE_OPERATOR\x10\x03\x12\x1d\n\x19\x43\x41LLER_ROLE_ACT_FOR_USERS\x10\x04*\xa9\x01\n\x05Quota\x12\x15\n\x11QUOTA_UNSPECIFIED\x10\x00\x12\x1d\n\x19QUOTA_REQUESTS_PER_MINUTE\x10\x01\x12\x17\n\x13QUOTA_TURNS_PER_DAY\x10\x02\x12\x18\n\x14QUOTA_TOKENS_PER_DAY\x10\x03\x12\x11\n\rQUOTA_STREAMS\x10\x04\x12\x13\n\x0fQUOTA_DOCUMENTS\x10\x05\x12\x0f\n\x0bQUOTA_BYTES\x10\x06\x32\xaa\x01\n\rAccessService\x12M\n\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x12J\n\x08GetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,12 +36,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETCALLERREQUEST'].fields_by_name['user_id']._serialized_options = b'\272H\005r\003\030\200\001'
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._loaded_options = None
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._serialized_options = b'\220\002\001'
-  _globals['_CALLERROLE']._serialized_start=250
-  _globals['_CALLERROLE']._serialized_end=396
-  _globals['_GETCALLERREQUEST']._serialized_start=39
-  _globals['_GETCALLERREQUEST']._serialized_end=92
-  _globals['_GETCALLERRESPONSE']._serialized_start=95
-  _globals['_GETCALLERRESPONSE']._serialized_end=247
-  _globals['_ACCESSSERVICE']._serialized_start=398
-  _globals['_ACCESSSERVICE']._serialized_end=492
+  _globals['_ACCESSSERVICE'].methods_by_name['GetUsage']._loaded_options = None
+  _globals['_ACCESSSERVICE'].methods_by_name['GetUsage']._serialized_options = b'\220\002\001'
+  _globals['_CALLERROLE']._serialized_start=525
+  _globals['_CALLERROLE']._serialized_end=671
+  _globals['_QUOTA']._serialized_start=674
+  _globals['_QUOTA']._serialized_end=843
+  _globals['_GETCALLERREQUEST']._serialized_start=72
+  _globals['_GETCALLERREQUEST']._serialized_end=125
+  _globals['_GETCALLERRESPONSE']._serialized_start=128
+  _globals['_GETCALLERRESPONSE']._serialized_end=280
+  _globals['_GETUSAGEREQUEST']._serialized_start=282
+  _globals['_GETUSAGEREQUEST']._serialized_end=299
+  _globals['_QUOTAUSAGE']._serialized_start=302
+  _globals['_QUOTAUSAGE']._serialized_end=456
+  _globals['_GETUSAGERESPONSE']._serialized_start=458
+  _globals['_GETUSAGERESPONSE']._serialized_end=522
+  _globals['_ACCESSSERVICE']._serialized_start=846
+  _globals['_ACCESSSERVICE']._serialized_end=1016
 # @@protoc_insertion_point(module_scope)

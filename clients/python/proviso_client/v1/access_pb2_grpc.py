@@ -40,6 +40,11 @@ class AccessServiceStub:
                 request_serializer=proviso_dot_v1_dot_access__pb2.GetCallerRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_access__pb2.GetCallerResponse.FromString,
                 _registered_method=True)
+        self.GetUsage = channel.unary_unary(
+                '/proviso.v1.AccessService/GetUsage',
+                request_serializer=proviso_dot_v1_dot_access__pb2.GetUsageRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_access__pb2.GetUsageResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
@@ -53,6 +58,14 @@ class AccessServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetUsage(self, request, context):
+        """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+        Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AccessServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -60,6 +73,11 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     servicer.GetCaller,
                     request_deserializer=proviso_dot_v1_dot_access__pb2.GetCallerRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_access__pb2.GetCallerResponse.SerializeToString,
+            ),
+            'GetUsage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetUsage,
+                    request_deserializer=proviso_dot_v1_dot_access__pb2.GetUsageRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_access__pb2.GetUsageResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -90,6 +108,33 @@ class AccessService:
             '/proviso.v1.AccessService/GetCaller',
             proviso_dot_v1_dot_access__pb2.GetCallerRequest.SerializeToString,
             proviso_dot_v1_dot_access__pb2.GetCallerResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetUsage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.AccessService/GetUsage',
+            proviso_dot_v1_dot_access__pb2.GetUsageRequest.SerializeToString,
+            proviso_dot_v1_dot_access__pb2.GetUsageResponse.FromString,
             options,
             channel_credentials,
             insecure,

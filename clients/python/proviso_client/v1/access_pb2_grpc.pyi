@@ -35,6 +35,10 @@ class AccessServiceStub:
     def __new__(cls, channel: _aio.Channel) -> AccessServiceAsyncStub: ...
     GetCaller: _grpc.UnaryUnaryMultiCallable[_access_pb2.GetCallerRequest, _access_pb2.GetCallerResponse]
     """GetCaller returns what the service makes of the call's credentials."""
+    GetUsage: _grpc.UnaryUnaryMultiCallable[_access_pb2.GetUsageRequest, _access_pb2.GetUsageResponse]
+    """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+    Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+    """
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
@@ -43,6 +47,10 @@ class AccessServiceAsyncStub(AccessServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetCaller: _aio.UnaryUnaryMultiCallable[_access_pb2.GetCallerRequest, _access_pb2.GetCallerResponse]  # type: ignore[assignment]
     """GetCaller returns what the service makes of the call's credentials."""
+    GetUsage: _aio.UnaryUnaryMultiCallable[_access_pb2.GetUsageRequest, _access_pb2.GetUsageResponse]  # type: ignore[assignment]
+    """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+    Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+    """
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     """AccessService says who the caller is."""
@@ -54,5 +62,15 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_access_pb2.GetCallerResponse, _abc.Awaitable[_access_pb2.GetCallerResponse]]:
         """GetCaller returns what the service makes of the call's credentials."""
+
+    @_abc_1.abstractmethod
+    def GetUsage(
+        self,
+        request: _access_pb2.GetUsageRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.GetUsageResponse, _abc.Awaitable[_access_pb2.GetUsageResponse]]:
+        """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+        Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+        """
 
 def add_AccessServiceServicer_to_server(servicer: AccessServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -41,6 +41,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_SECTION_NOT_FOUND: _ClassVar[ErrorReason]
     ERROR_REASON_ORIGINAL_DAMAGED: _ClassVar[ErrorReason]
     ERROR_REASON_LAST_OWNER: _ClassVar[ErrorReason]
+    ERROR_REASON_QUOTA_EXCEEDED: _ClassVar[ErrorReason]
 
 class FailureCause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -89,6 +90,7 @@ ERROR_REASON_DOCUMENT_WITHOUT_PAGES: ErrorReason
 ERROR_REASON_SECTION_NOT_FOUND: ErrorReason
 ERROR_REASON_ORIGINAL_DAMAGED: ErrorReason
 ERROR_REASON_LAST_OWNER: ErrorReason
+ERROR_REASON_QUOTA_EXCEEDED: ErrorReason
 FAILURE_CAUSE_UNSPECIFIED: FailureCause
 FAILURE_CAUSE_PROCESSING: FailureCause
 FAILURE_CAUSE_FAILED: FailureCause

@@ -1,11 +1,11 @@
 """Who makes a call, and whether he may: every call of the contract passes here before its handler sees it."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from proviso_service.access import Action, Authorisation, Credentials
+from proviso_service.access import Action, Authorisation, Credentials, Quotas
 from proviso_service.api.interceptors.chain import Call
 from proviso_service.api.interceptors.limits import OWN
 from proviso_service.api.request_models import acting_caller
@@ -16,6 +16,8 @@ from proviso_service.matters import DOCUMENTATION, is_uuid
 AUTHORIZATION = "authorization"
 USER_ID = "x-user-id"
 MAX_USER_CHARS = 128
+BEGINS_TURN = frozenset({f"{OWN}ChatService/Chat", f"{OWN}ChatService/Invoke"})
+UPLOAD = f"{OWN}MatterService/UploadDocument"
 _BEARER = "bearer "
 _NAMES = "x509_subject_alternative_name"
 
@@ -90,7 +92,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "GetDocumentText": _READ,
         "RetrieveDocumentation": _USE,
     },
-    "AccessService": {"GetCaller": _USE},
+    "AccessService": {"GetCaller": _USE, "GetUsage": Rule(Action.ADMINISTER)},
     "MaintenanceService": {"RebuildIndex": _OPERATE, "ListRatings": _OPERATE},
 }
 """Every method of the contract, by service. A method without a rule is refused."""
@@ -121,11 +123,13 @@ class AccessControl:
     def __init__(self) -> None:
         self._recogniser: Recogniser | None = None
         self._authorisation: Authorisation | None = None
+        self._quotas: Quotas | None = None
 
-    def open(self, recogniser: Recogniser, authorisation: Authorisation) -> None:
-        """Calls are let in from now on, if `recogniser` knows their credentials."""
+    def open(self, recogniser: Recogniser, authorisation: Authorisation, quotas: Quotas | None = None) -> None:
+        """Calls are let in from now on, if `recogniser` knows their credentials and `quotas` has room for them."""
         self._recogniser = recogniser
         self._authorisation = authorisation
+        self._quotas = quotas
 
     @asynccontextmanager
     async def __call__(self, call: Call) -> AsyncIterator[None]:
@@ -140,7 +144,12 @@ class AccessControl:
         try:
             if user:
                 _act_for(call, user)
-            yield
+            if self._quotas is None:
+                yield
+                return
+            await self._quotas.admit_request(caller)
+            with nullcontext() if call.unary else self._quotas.stream(caller):
+                yield
         finally:
             current_act.reset(token)
 
@@ -161,6 +170,10 @@ class AccessControl:
         elif not rule.matter or is_uuid(matter_id):
             await self._authorisation.authorise(caller, rule.action, matter_id)
         # An id that is none is refused by the handler, which names all that is wrong with the request.
+        if self._quotas is not None and call.method in BEGINS_TURN:
+            await self._quotas.admit_turn(caller)
+        elif self._quotas is not None and call.method == UPLOAD:
+            await self._quotas.admit_upload(caller)
 
 
 def _act_for(call: Call, user: str) -> None:

@@ -57,6 +57,14 @@ _COLUMNS = [column for column in documents.c if column.name != "filename_folded"
 class DocumentRows(Store):
     """The methods of MatterStore for documents and their status."""
 
+    @reading
+    def stored(self, transaction: Connection, tenant: str) -> tuple[int, int]:
+        """How many documents a tenant keeps, and their bytes."""
+        size = func.coalesce(func.sum(documents.c.size_bytes), 0)
+        query = select(func.count(), size).where(documents.c.tenant == tenant)
+        count, total = transaction.execute(query).one()
+        return count, total
+
     @writing
     def add_document(self, transaction: Connection, document: Document) -> tuple[Document, bool]:
         _require_matter(transaction, document.tenant, document.matter_id)

@@ -9,6 +9,7 @@ package provisov1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -80,6 +81,75 @@ func (x CallerRole) Number() protoreflect.EnumNumber {
 // Deprecated: Use CallerRole.Descriptor instead.
 func (CallerRole) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_access_proto_rawDescGZIP(), []int{0}
+}
+
+// Quota is something that is limited for each tenant.
+type Quota int32
+
+const (
+	// The service never sends it.
+	Quota_QUOTA_UNSPECIFIED Quota = 0
+	// Requests in a minute.
+	Quota_QUOTA_REQUESTS_PER_MINUTE Quota = 1
+	// Turns in a day; a repeated request counts again.
+	Quota_QUOTA_TURNS_PER_DAY Quota = 2
+	// Tokens of chat models in a day. A turn that has begun is not cut off.
+	Quota_QUOTA_TOKENS_PER_DAY Quota = 3
+	// Streams that are open at once.
+	Quota_QUOTA_STREAMS Quota = 4
+	// Documents that are kept.
+	Quota_QUOTA_DOCUMENTS Quota = 5
+	// Bytes of the documents that are kept, as uploaded.
+	Quota_QUOTA_BYTES Quota = 6
+)
+
+// Enum value maps for Quota.
+var (
+	Quota_name = map[int32]string{
+		0: "QUOTA_UNSPECIFIED",
+		1: "QUOTA_REQUESTS_PER_MINUTE",
+		2: "QUOTA_TURNS_PER_DAY",
+		3: "QUOTA_TOKENS_PER_DAY",
+		4: "QUOTA_STREAMS",
+		5: "QUOTA_DOCUMENTS",
+		6: "QUOTA_BYTES",
+	}
+	Quota_value = map[string]int32{
+		"QUOTA_UNSPECIFIED":         0,
+		"QUOTA_REQUESTS_PER_MINUTE": 1,
+		"QUOTA_TURNS_PER_DAY":       2,
+		"QUOTA_TOKENS_PER_DAY":      3,
+		"QUOTA_STREAMS":             4,
+		"QUOTA_DOCUMENTS":           5,
+		"QUOTA_BYTES":               6,
+	}
+)
+
+func (x Quota) Enum() *Quota {
+	p := new(Quota)
+	*p = x
+	return p
+}
+
+func (x Quota) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Quota) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_access_proto_enumTypes[1].Descriptor()
+}
+
+func (Quota) Type() protoreflect.EnumType {
+	return &file_proviso_v1_access_proto_enumTypes[1]
+}
+
+func (x Quota) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Quota.Descriptor instead.
+func (Quota) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{1}
 }
 
 // GetCallerRequest is empty but for the user.
@@ -201,28 +271,203 @@ func (x *GetCallerResponse) GetAuthenticated() bool {
 	return false
 }
 
+// GetUsageRequest is empty.
+type GetUsageRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUsageRequest) Reset() {
+	*x = GetUsageRequest{}
+	mi := &file_proviso_v1_access_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUsageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUsageRequest) ProtoMessage() {}
+
+func (x *GetUsageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUsageRequest.ProtoReflect.Descriptor instead.
+func (*GetUsageRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{2}
+}
+
+// QuotaUsage says how much of a quota is used.
+type QuotaUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is counted.
+	Quota Quota `protobuf:"varint,1,opt,name=quota,proto3,enum=proviso.v1.Quota" json:"quota,omitempty"`
+	// How much is used. What is not limited is counted only where it is kept: documents and their bytes.
+	Used int64 `protobuf:"varint,2,opt,name=used,proto3" json:"used,omitempty"`
+	// How much there is; 0 where there is no limit.
+	Limit int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// When the count begins anew; absent where it does not, and where nothing is used.
+	ResetTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=reset_time,json=resetTime,proto3" json:"reset_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuotaUsage) Reset() {
+	*x = QuotaUsage{}
+	mi := &file_proviso_v1_access_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuotaUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuotaUsage) ProtoMessage() {}
+
+func (x *QuotaUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuotaUsage.ProtoReflect.Descriptor instead.
+func (*QuotaUsage) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *QuotaUsage) GetQuota() Quota {
+	if x != nil {
+		return x.Quota
+	}
+	return Quota_QUOTA_UNSPECIFIED
+}
+
+func (x *QuotaUsage) GetUsed() int64 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *QuotaUsage) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *QuotaUsage) GetResetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ResetTime
+	}
+	return nil
+}
+
+// GetUsageResponse has every quota once.
+type GetUsageResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The quotas, in the order of their numbers.
+	Usage         []*QuotaUsage `protobuf:"bytes,1,rep,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetUsageResponse) Reset() {
+	*x = GetUsageResponse{}
+	mi := &file_proviso_v1_access_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetUsageResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetUsageResponse) ProtoMessage() {}
+
+func (x *GetUsageResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetUsageResponse.ProtoReflect.Descriptor instead.
+func (*GetUsageResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetUsageResponse) GetUsage() []*QuotaUsage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
 var File_proviso_v1_access_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/access.proto\x12\n" +
-	"proviso.v1\"5\n" +
+	"proviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n" +
 	"\x10GetCallerRequest\x12!\n" +
 	"\auser_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x98\x01\n" +
 	"\x11GetCallerResponse\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n" +
 	"\auser_id\x18\x02 \x01(\tR\x06userId\x12,\n" +
 	"\x05roles\x18\x03 \x03(\x0e2\x16.proviso.v1.CallerRoleR\x05roles\x12$\n" +
-	"\rauthenticated\x18\x04 \x01(\bR\rauthenticated*\x92\x01\n" +
+	"\rauthenticated\x18\x04 \x01(\bR\rauthenticated\"\x11\n" +
+	"\x0fGetUsageRequest\"\x9a\x01\n" +
+	"\n" +
+	"QuotaUsage\x12'\n" +
+	"\x05quota\x18\x01 \x01(\x0e2\x11.proviso.v1.QuotaR\x05quota\x12\x12\n" +
+	"\x04used\x18\x02 \x01(\x03R\x04used\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x03R\x05limit\x129\n" +
+	"\n" +
+	"reset_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tresetTime\"@\n" +
+	"\x10GetUsageResponse\x12,\n" +
+	"\x05usage\x18\x01 \x03(\v2\x16.proviso.v1.QuotaUsageR\x05usage*\x92\x01\n" +
 	"\n" +
 	"CallerRole\x12\x1b\n" +
 	"\x17CALLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11CALLER_ROLE_ADMIN\x10\x01\x12\x17\n" +
 	"\x13CALLER_ROLE_AUDITOR\x10\x02\x12\x18\n" +
 	"\x14CALLER_ROLE_OPERATOR\x10\x03\x12\x1d\n" +
-	"\x19CALLER_ROLE_ACT_FOR_USERS\x10\x042^\n" +
+	"\x19CALLER_ROLE_ACT_FOR_USERS\x10\x04*\xa9\x01\n" +
+	"\x05Quota\x12\x15\n" +
+	"\x11QUOTA_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19QUOTA_REQUESTS_PER_MINUTE\x10\x01\x12\x17\n" +
+	"\x13QUOTA_TURNS_PER_DAY\x10\x02\x12\x18\n" +
+	"\x14QUOTA_TOKENS_PER_DAY\x10\x03\x12\x11\n" +
+	"\rQUOTA_STREAMS\x10\x04\x12\x13\n" +
+	"\x0fQUOTA_DOCUMENTS\x10\x05\x12\x0f\n" +
+	"\vQUOTA_BYTES\x10\x062\xaa\x01\n" +
 	"\rAccessService\x12M\n" +
-	"\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01B\xac\x01\n" +
+	"\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x12J\n" +
+	"\bGetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01B\xac\x01\n" +
 	"\x0ecom.proviso.v1B\vAccessProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -239,22 +484,32 @@ func file_proviso_v1_access_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_access_proto_rawDescData
 }
 
-var file_proviso_v1_access_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_proviso_v1_access_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_proviso_v1_access_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_proviso_v1_access_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_proviso_v1_access_proto_goTypes = []any{
-	(CallerRole)(0),           // 0: proviso.v1.CallerRole
-	(*GetCallerRequest)(nil),  // 1: proviso.v1.GetCallerRequest
-	(*GetCallerResponse)(nil), // 2: proviso.v1.GetCallerResponse
+	(CallerRole)(0),               // 0: proviso.v1.CallerRole
+	(Quota)(0),                    // 1: proviso.v1.Quota
+	(*GetCallerRequest)(nil),      // 2: proviso.v1.GetCallerRequest
+	(*GetCallerResponse)(nil),     // 3: proviso.v1.GetCallerResponse
+	(*GetUsageRequest)(nil),       // 4: proviso.v1.GetUsageRequest
+	(*QuotaUsage)(nil),            // 5: proviso.v1.QuotaUsage
+	(*GetUsageResponse)(nil),      // 6: proviso.v1.GetUsageResponse
+	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
 }
 var file_proviso_v1_access_proto_depIdxs = []int32{
 	0, // 0: proviso.v1.GetCallerResponse.roles:type_name -> proviso.v1.CallerRole
-	1, // 1: proviso.v1.AccessService.GetCaller:input_type -> proviso.v1.GetCallerRequest
-	2, // 2: proviso.v1.AccessService.GetCaller:output_type -> proviso.v1.GetCallerResponse
-	2, // [2:3] is the sub-list for method output_type
-	1, // [1:2] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	1, // 1: proviso.v1.QuotaUsage.quota:type_name -> proviso.v1.Quota
+	7, // 2: proviso.v1.QuotaUsage.reset_time:type_name -> google.protobuf.Timestamp
+	5, // 3: proviso.v1.GetUsageResponse.usage:type_name -> proviso.v1.QuotaUsage
+	2, // 4: proviso.v1.AccessService.GetCaller:input_type -> proviso.v1.GetCallerRequest
+	4, // 5: proviso.v1.AccessService.GetUsage:input_type -> proviso.v1.GetUsageRequest
+	3, // 6: proviso.v1.AccessService.GetCaller:output_type -> proviso.v1.GetCallerResponse
+	6, // 7: proviso.v1.AccessService.GetUsage:output_type -> proviso.v1.GetUsageResponse
+	6, // [6:8] is the sub-list for method output_type
+	4, // [4:6] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_access_proto_init() }
@@ -267,8 +522,8 @@ func file_proviso_v1_access_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_access_proto_rawDesc), len(file_proviso_v1_access_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   2,
+			NumEnums:      2,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

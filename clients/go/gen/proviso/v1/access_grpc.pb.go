@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	AccessService_GetCaller_FullMethodName = "/proviso.v1.AccessService/GetCaller"
+	AccessService_GetUsage_FullMethodName  = "/proviso.v1.AccessService/GetUsage"
 )
 
 // AccessServiceClient is the client API for AccessService service.
@@ -30,6 +31,9 @@ const (
 type AccessServiceClient interface {
 	// GetCaller returns what the service makes of the call's credentials.
 	GetCaller(ctx context.Context, in *GetCallerRequest, opts ...grpc.CallOption) (*GetCallerResponse, error)
+	// GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+	// Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+	GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error)
 }
 
 type accessServiceClient struct {
@@ -50,6 +54,16 @@ func (c *accessServiceClient) GetCaller(ctx context.Context, in *GetCallerReques
 	return out, nil
 }
 
+func (c *accessServiceClient) GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetUsageResponse)
+	err := c.cc.Invoke(ctx, AccessService_GetUsage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AccessServiceServer is the server API for AccessService service.
 // All implementations must embed UnimplementedAccessServiceServer
 // for forward compatibility.
@@ -58,6 +72,9 @@ func (c *accessServiceClient) GetCaller(ctx context.Context, in *GetCallerReques
 type AccessServiceServer interface {
 	// GetCaller returns what the service makes of the call's credentials.
 	GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error)
+	// GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+	// Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+	GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error)
 	mustEmbedUnimplementedAccessServiceServer()
 }
 
@@ -70,6 +87,9 @@ type UnimplementedAccessServiceServer struct{}
 
 func (UnimplementedAccessServiceServer) GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetCaller not implemented")
+}
+func (UnimplementedAccessServiceServer) GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetUsage not implemented")
 }
 func (UnimplementedAccessServiceServer) mustEmbedUnimplementedAccessServiceServer() {}
 func (UnimplementedAccessServiceServer) testEmbeddedByValue()                       {}
@@ -110,6 +130,24 @@ func _AccessService_GetCaller_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccessService_GetUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetUsageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccessServiceServer).GetUsage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccessService_GetUsage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccessServiceServer).GetUsage(ctx, req.(*GetUsageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AccessService_ServiceDesc is the grpc.ServiceDesc for AccessService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -120,6 +158,10 @@ var AccessService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetCaller",
 			Handler:    _AccessService_GetCaller_Handler,
+		},
+		{
+			MethodName: "GetUsage",
+			Handler:    _AccessService_GetUsage_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

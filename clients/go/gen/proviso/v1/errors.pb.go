@@ -117,6 +117,9 @@ const (
 	ErrorReason_ERROR_REASON_ORIGINAL_DAMAGED ErrorReason = 34
 	// FAILED_PRECONDITION: the user is the matter's only owner; make somebody else an owner first.
 	ErrorReason_ERROR_REASON_LAST_OWNER ErrorReason = 35
+	// RESOURCE_EXHAUSTED: the caller's tenant, or its key, has used up what it may use. A QuotaFailure says what and whose,
+	// a RetryInfo when there is some again; without one, something has to be deleted first. GetUsage shows all limits.
+	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 40
 )
 
 // Enum value maps for ErrorReason.
@@ -157,6 +160,7 @@ var (
 		33: "ERROR_REASON_SECTION_NOT_FOUND",
 		34: "ERROR_REASON_ORIGINAL_DAMAGED",
 		35: "ERROR_REASON_LAST_OWNER",
+		40: "ERROR_REASON_QUOTA_EXCEEDED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -194,6 +198,7 @@ var (
 		"ERROR_REASON_SECTION_NOT_FOUND":      33,
 		"ERROR_REASON_ORIGINAL_DAMAGED":       34,
 		"ERROR_REASON_LAST_OWNER":             35,
+		"ERROR_REASON_QUOTA_EXCEEDED":         40,
 	}
 )
 
@@ -312,7 +317,7 @@ var File_proviso_v1_errors_proto protoreflect.FileDescriptor
 const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/errors.proto\x12\n" +
-	"proviso.v1*\xcb\t\n" +
+	"proviso.v1*\xec\t\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12!\n" +
@@ -349,7 +354,8 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"#ERROR_REASON_DOCUMENT_WITHOUT_PAGES\x10 \x12\"\n" +
 	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\x12!\n" +
 	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\x12\x1b\n" +
-	"\x17ERROR_REASON_LAST_OWNER\x10#\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\x17ERROR_REASON_LAST_OWNER\x10#\x12\x1f\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10(\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
 	"\fFailureCause\x12\x1d\n" +
 	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +

@@ -4,13 +4,15 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file proviso/v1/access.proto.
  */
 export const file_proviso_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgqkgEKCkNhbGxlclJvbGUSGwoXQ0FMTEVSX1JPTEVfVU5TUEVDSUZJRUQQABIVChFDQUxMRVJfUk9MRV9BRE1JThABEhcKE0NBTExFUl9ST0xFX0FVRElUT1IQAhIYChRDQUxMRVJfUk9MRV9PUEVSQVRPUhADEh0KGUNBTExFUl9ST0xFX0FDVF9GT1JfVVNFUlMQBDJeCg1BY2Nlc3NTZXJ2aWNlEk0KCUdldENhbGxlchIcLnByb3Zpc28udjEuR2V0Q2FsbGVyUmVxdWVzdBodLnByb3Zpc28udjEuR2V0Q2FsbGVyUmVzcG9uc2UiA5ACAWIGcHJvdG8z");
+  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAMSDQoFbGltaXQYAyABKAMSLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSqSAQoKQ2FsbGVyUm9sZRIbChdDQUxMRVJfUk9MRV9VTlNQRUNJRklFRBAAEhUKEUNBTExFUl9ST0xFX0FETUlOEAESFwoTQ0FMTEVSX1JPTEVfQVVESVRPUhACEhgKFENBTExFUl9ST0xFX09QRVJBVE9SEAMSHQoZQ0FMTEVSX1JPTEVfQUNUX0ZPUl9VU0VSUxAEKqkBCgVRdW90YRIVChFRVU9UQV9VTlNQRUNJRklFRBAAEh0KGVFVT1RBX1JFUVVFU1RTX1BFUl9NSU5VVEUQARIXChNRVU9UQV9UVVJOU19QRVJfREFZEAISGAoUUVVPVEFfVE9LRU5TX1BFUl9EQVkQAxIRCg1RVU9UQV9TVFJFQU1TEAQSEwoPUVVPVEFfRE9DVU1FTlRTEAUSDwoLUVVPVEFfQllURVMQBjKqAQoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * GetCallerRequest is empty but for the user.
@@ -76,6 +78,84 @@ export const GetCallerResponseSchema: GenMessage<GetCallerResponse> = /*@__PURE_
   messageDesc(file_proviso_v1_access, 1);
 
 /**
+ * GetUsageRequest is empty.
+ *
+ * @generated from message proviso.v1.GetUsageRequest
+ */
+export type GetUsageRequest = Message<"proviso.v1.GetUsageRequest"> & {
+};
+
+/**
+ * Describes the message proviso.v1.GetUsageRequest.
+ * Use `create(GetUsageRequestSchema)` to create a new message.
+ */
+export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 2);
+
+/**
+ * QuotaUsage says how much of a quota is used.
+ *
+ * @generated from message proviso.v1.QuotaUsage
+ */
+export type QuotaUsage = Message<"proviso.v1.QuotaUsage"> & {
+  /**
+   * What is counted.
+   *
+   * @generated from field: proviso.v1.Quota quota = 1;
+   */
+  quota: Quota;
+
+  /**
+   * How much is used. What is not limited is counted only where it is kept: documents and their bytes.
+   *
+   * @generated from field: int64 used = 2;
+   */
+  used: bigint;
+
+  /**
+   * How much there is; 0 where there is no limit.
+   *
+   * @generated from field: int64 limit = 3;
+   */
+  limit: bigint;
+
+  /**
+   * When the count begins anew; absent where it does not, and where nothing is used.
+   *
+   * @generated from field: google.protobuf.Timestamp reset_time = 4;
+   */
+  resetTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.QuotaUsage.
+ * Use `create(QuotaUsageSchema)` to create a new message.
+ */
+export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 3);
+
+/**
+ * GetUsageResponse has every quota once.
+ *
+ * @generated from message proviso.v1.GetUsageResponse
+ */
+export type GetUsageResponse = Message<"proviso.v1.GetUsageResponse"> & {
+  /**
+   * The quotas, in the order of their numbers.
+   *
+   * @generated from field: repeated proviso.v1.QuotaUsage usage = 1;
+   */
+  usage: QuotaUsage[];
+};
+
+/**
+ * Describes the message proviso.v1.GetUsageResponse.
+ * Use `create(GetUsageResponseSchema)` to create a new message.
+ */
+export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 4);
+
+/**
  * CallerRole is what a credential may do in its tenant, beside what its user may do in matters.
  *
  * @generated from enum proviso.v1.CallerRole
@@ -124,6 +204,68 @@ export const CallerRoleSchema: GenEnum<CallerRole> = /*@__PURE__*/
   enumDesc(file_proviso_v1_access, 0);
 
 /**
+ * Quota is something that is limited for each tenant.
+ *
+ * @generated from enum proviso.v1.Quota
+ */
+export enum Quota {
+  /**
+   * The service never sends it.
+   *
+   * @generated from enum value: QUOTA_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Requests in a minute.
+   *
+   * @generated from enum value: QUOTA_REQUESTS_PER_MINUTE = 1;
+   */
+  REQUESTS_PER_MINUTE = 1,
+
+  /**
+   * Turns in a day; a repeated request counts again.
+   *
+   * @generated from enum value: QUOTA_TURNS_PER_DAY = 2;
+   */
+  TURNS_PER_DAY = 2,
+
+  /**
+   * Tokens of chat models in a day. A turn that has begun is not cut off.
+   *
+   * @generated from enum value: QUOTA_TOKENS_PER_DAY = 3;
+   */
+  TOKENS_PER_DAY = 3,
+
+  /**
+   * Streams that are open at once.
+   *
+   * @generated from enum value: QUOTA_STREAMS = 4;
+   */
+  STREAMS = 4,
+
+  /**
+   * Documents that are kept.
+   *
+   * @generated from enum value: QUOTA_DOCUMENTS = 5;
+   */
+  DOCUMENTS = 5,
+
+  /**
+   * Bytes of the documents that are kept, as uploaded.
+   *
+   * @generated from enum value: QUOTA_BYTES = 6;
+   */
+  BYTES = 6,
+}
+
+/**
+ * Describes the enum proviso.v1.Quota.
+ */
+export const QuotaSchema: GenEnum<Quota> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_access, 1);
+
+/**
  * AccessService says who the caller is.
  *
  * @generated from service proviso.v1.AccessService
@@ -138,6 +280,17 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof GetCallerRequestSchema;
     output: typeof GetCallerResponseSchema;
+  },
+  /**
+   * GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+   * Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+   *
+   * @generated from rpc proviso.v1.AccessService.GetUsage
+   */
+  getUsage: {
+    methodKind: "unary";
+    input: typeof GetUsageRequestSchema;
+    output: typeof GetUsageResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_proviso_v1_access, 0);

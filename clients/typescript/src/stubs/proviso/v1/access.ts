@@ -8,6 +8,7 @@
 import type { Metadata } from "@grpc/grpc-js";
 import { GrpcMethod, GrpcStreamMethod } from "@nestjs/microservices";
 import { Observable } from "rxjs";
+import { Timestamp } from "../../google/protobuf/timestamp.js";
 
 export const protobufPackage = "proviso.v1";
 
@@ -37,6 +38,36 @@ export namespace CallerRole {
   export type CALLER_ROLE_ACT_FOR_USERS = typeof CallerRole.CALLER_ROLE_ACT_FOR_USERS;
 }
 
+/** Quota is something that is limited for each tenant. */
+export const Quota = {
+  /** QUOTA_UNSPECIFIED - The service never sends it. */
+  QUOTA_UNSPECIFIED: "QUOTA_UNSPECIFIED",
+  /** QUOTA_REQUESTS_PER_MINUTE - Requests in a minute. */
+  QUOTA_REQUESTS_PER_MINUTE: "QUOTA_REQUESTS_PER_MINUTE",
+  /** QUOTA_TURNS_PER_DAY - Turns in a day; a repeated request counts again. */
+  QUOTA_TURNS_PER_DAY: "QUOTA_TURNS_PER_DAY",
+  /** QUOTA_TOKENS_PER_DAY - Tokens of chat models in a day. A turn that has begun is not cut off. */
+  QUOTA_TOKENS_PER_DAY: "QUOTA_TOKENS_PER_DAY",
+  /** QUOTA_STREAMS - Streams that are open at once. */
+  QUOTA_STREAMS: "QUOTA_STREAMS",
+  /** QUOTA_DOCUMENTS - Documents that are kept. */
+  QUOTA_DOCUMENTS: "QUOTA_DOCUMENTS",
+  /** QUOTA_BYTES - Bytes of the documents that are kept, as uploaded. */
+  QUOTA_BYTES: "QUOTA_BYTES",
+} as const;
+
+export type Quota = typeof Quota[keyof typeof Quota];
+
+export namespace Quota {
+  export type QUOTA_UNSPECIFIED = typeof Quota.QUOTA_UNSPECIFIED;
+  export type QUOTA_REQUESTS_PER_MINUTE = typeof Quota.QUOTA_REQUESTS_PER_MINUTE;
+  export type QUOTA_TURNS_PER_DAY = typeof Quota.QUOTA_TURNS_PER_DAY;
+  export type QUOTA_TOKENS_PER_DAY = typeof Quota.QUOTA_TOKENS_PER_DAY;
+  export type QUOTA_STREAMS = typeof Quota.QUOTA_STREAMS;
+  export type QUOTA_DOCUMENTS = typeof Quota.QUOTA_DOCUMENTS;
+  export type QUOTA_BYTES = typeof Quota.QUOTA_BYTES;
+}
+
 /** GetCallerRequest is empty but for the user. */
 export interface GetCallerRequest {
   /** The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters. */
@@ -55,6 +86,28 @@ export interface GetCallerResponse {
   authenticated: boolean;
 }
 
+/** GetUsageRequest is empty. */
+export interface GetUsageRequest {
+}
+
+/** QuotaUsage says how much of a quota is used. */
+export interface QuotaUsage {
+  /** What is counted. */
+  quota: Quota;
+  /** How much is used. What is not limited is counted only where it is kept: documents and their bytes. */
+  used: string;
+  /** How much there is; 0 where there is no limit. */
+  limit: string;
+  /** When the count begins anew; absent where it does not, and where nothing is used. */
+  resetTime: Timestamp | undefined;
+}
+
+/** GetUsageResponse has every quota once. */
+export interface GetUsageResponse {
+  /** The quotas, in the order of their numbers. */
+  usage: QuotaUsage[];
+}
+
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /** AccessService says who the caller is. */
@@ -63,6 +116,13 @@ export interface AccessServiceClient {
   /** GetCaller returns what the service makes of the call's credentials. */
 
   getCaller(request: GetCallerRequest, metadata?: Metadata): Observable<GetCallerResponse>;
+
+  /**
+   * GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+   * Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  getUsage(request: GetUsageRequest, metadata?: Metadata): Observable<GetUsageResponse>;
 }
 
 /** AccessService says who the caller is. */
@@ -74,11 +134,21 @@ export interface AccessServiceController {
     request: GetCallerRequest,
     metadata?: Metadata,
   ): Promise<GetCallerResponse> | Observable<GetCallerResponse> | GetCallerResponse;
+
+  /**
+   * GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
+   * Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  getUsage(
+    request: GetUsageRequest,
+    metadata?: Metadata,
+  ): Promise<GetUsageResponse> | Observable<GetUsageResponse> | GetUsageResponse;
 }
 
 export function AccessServiceControllerMethods() {
   return function (constructor: Function) {
-    const grpcMethods: string[] = ["getCaller"];
+    const grpcMethods: string[] = ["getCaller", "getUsage"];
     for (const method of grpcMethods) {
       const descriptor: any = Reflect.getOwnPropertyDescriptor(constructor.prototype, method);
       GrpcMethod("AccessService", method)(constructor.prototype[method], method, descriptor);

@@ -126,6 +126,11 @@ export const ErrorReason = {
   ERROR_REASON_ORIGINAL_DAMAGED: "ERROR_REASON_ORIGINAL_DAMAGED",
   /** ERROR_REASON_LAST_OWNER - FAILED_PRECONDITION: the user is the matter's only owner; make somebody else an owner first. */
   ERROR_REASON_LAST_OWNER: "ERROR_REASON_LAST_OWNER",
+  /**
+   * ERROR_REASON_QUOTA_EXCEEDED - RESOURCE_EXHAUSTED: the caller's tenant, or its key, has used up what it may use. A QuotaFailure says what and whose,
+   * a RetryInfo when there is some again; without one, something has to be deleted first. GetUsage shows all limits.
+   */
+  ERROR_REASON_QUOTA_EXCEEDED: "ERROR_REASON_QUOTA_EXCEEDED",
 } as const;
 
 export type ErrorReason = typeof ErrorReason[keyof typeof ErrorReason];
@@ -166,6 +171,7 @@ export namespace ErrorReason {
   export type ERROR_REASON_SECTION_NOT_FOUND = typeof ErrorReason.ERROR_REASON_SECTION_NOT_FOUND;
   export type ERROR_REASON_ORIGINAL_DAMAGED = typeof ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED;
   export type ERROR_REASON_LAST_OWNER = typeof ErrorReason.ERROR_REASON_LAST_OWNER;
+  export type ERROR_REASON_QUOTA_EXCEEDED = typeof ErrorReason.ERROR_REASON_QUOTA_EXCEEDED;
 }
 
 /**
