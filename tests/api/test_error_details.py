@@ -10,6 +10,7 @@ from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.analysis.model import InvalidIql
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
+from proviso_service.backends.storage_health import StorageFault, StorageFaultFound
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, parse
 from proviso_service.mcp.model import ToolServerFailed
@@ -74,6 +75,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (ModelBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (errors.ModelApiUnavailable("Isaacus", "too slow", 4), StatusCode.UNAVAILABLE, "MODEL_API_ERROR", {"RetryInfo"}),
     (errors.ModelApiRefused("Isaacus", "bad key"), PRECONDITION, "MODEL_API_ERROR", {STATE}),
+    (StorageFaultFound(StorageFault.FULL), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (ModelClosed("stopping"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),

@@ -10,6 +10,7 @@ ProvisoError
 ├── SessionBusy           The session is already running a turn. The caller can attach to it by its `turn_id`.
 ├── FailedPrecondition    The present state of the service or of the resource does not allow the call.
 ├── TooBusy               The service has reached a limit. `retry_after_s` says how long to wait.
+│   └── QuotaExceeded     The tenant, or its key, has used up what it may use.
 ├── Unavailable           The service, or something it needs, is unavailable. `retry_after_s` says how long to wait.
 │   └── Silent            The stream of a turn is open, but nothing arrives on it, not even a heartbeat.
 ├── DeadlineExceeded      The time that the caller gave has passed. This exception is a TimeoutError too.
@@ -160,6 +161,10 @@ class TooBusy(ProvisoError):
     pass
 
 
+class QuotaExceeded(TooBusy):
+    """The tenant, or its key, has used up what it may use; the message says what and whose."""
+
+
 class Unavailable(ProvisoError):
     pass
 
@@ -226,6 +231,7 @@ _OF_REASON: Mapping[str, type[ProvisoError]] = {
     "INVALID_IQL": InvalidIql,
     "SESSION_BUSY": SessionBusy,
     "TOO_BUSY": TooBusy,
+    "QUOTA_EXCEEDED": QuotaExceeded,
 }
 
 

@@ -119,7 +119,7 @@ const (
 	ErrorReason_ERROR_REASON_LAST_OWNER ErrorReason = 35
 	// RESOURCE_EXHAUSTED: the caller's tenant, or its key, has used up what it may use. A QuotaFailure says what and whose,
 	// a RetryInfo when there is some again; without one, something has to be deleted first. GetUsage shows all limits.
-	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 40
+	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 36
 )
 
 // Enum value maps for ErrorReason.
@@ -160,7 +160,7 @@ var (
 		33: "ERROR_REASON_SECTION_NOT_FOUND",
 		34: "ERROR_REASON_ORIGINAL_DAMAGED",
 		35: "ERROR_REASON_LAST_OWNER",
-		40: "ERROR_REASON_QUOTA_EXCEEDED",
+		36: "ERROR_REASON_QUOTA_EXCEEDED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -198,7 +198,7 @@ var (
 		"ERROR_REASON_SECTION_NOT_FOUND":      33,
 		"ERROR_REASON_ORIGINAL_DAMAGED":       34,
 		"ERROR_REASON_LAST_OWNER":             35,
-		"ERROR_REASON_QUOTA_EXCEEDED":         40,
+		"ERROR_REASON_QUOTA_EXCEEDED":         36,
 	}
 )
 
@@ -355,7 +355,7 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\x12!\n" +
 	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\x12\x1b\n" +
 	"\x17ERROR_REASON_LAST_OWNER\x10#\x12\x1f\n" +
-	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10(\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10$\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
 	"\fFailureCause\x12\x1d\n" +
 	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +
