@@ -78,6 +78,8 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (StorageFaultFound(StorageFault.FULL), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (errors.StorageFailed("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (StorageFaultFound(StorageFault.FULL), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (ModelClosed("stopping"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Draining(), StatusCode.UNAVAILABLE, "DRAINING", {"RetryInfo"}),
     (
