@@ -52,6 +52,7 @@ def test_what_could_load_or_run_or_lead_elsewhere_goes_and_words_stay(reply: str
     [
         "See the [policy](https://example.com/policy), or https://example.com/policy. Or www.example.org!",
         "Read (https://example.com/a_(b)).",
+        "See https://www.example.org/ or [there](http://www.example.org).",
         "The cap is < 5 %, a<b is not said, 3 <4; it is due! [1] “Pay” [2]: now. See [Reference X] (a) and [3].",
         "- **Term**: one year\n- `fees`\n\n| a | b |\n|---|---|\n",
     ],
@@ -71,6 +72,8 @@ def test_a_citation_beside_an_exclamation_mark_or_a_bracket_stays_a_citation(rep
 
 def test_an_address_that_only_begins_like_a_given_one_goes() -> None:
     assert shown("https://example.com/policy?q=secret [x](https://example.com/policy2)") == ("… [x]", 2)
+    assert shown("https://example.com/Policy") == ("…", 1)
+    assert shown("[x](javascript:www.example.org) [y](ftp://www.example.org)") == ("[x] [y]", 2)
 
 
 def test_an_address_without_end_is_given_up_and_what_follows_it_is_shown() -> None:

@@ -32,12 +32,19 @@ _TARGET = re.compile(
 _LEADS_SOMEWHERE = re.compile(r"[/\\#?.&%<]|[^:]*:|.*//", re.DOTALL)
 _WHOLE_ADDRESS = re.compile(f"{_ADDRESS}{_ADDRESS_CHAR}*", re.IGNORECASE)
 _REST_OF_ADDRESS = re.compile(f"{_ADDRESS_CHAR}*", re.IGNORECASE)
+_WEB = re.compile(r"\Ahttps?://", re.IGNORECASE)
 _BEHIND_ADDRESS = ".,;:!?'*_~)"
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the web addresses that stand in the texts."""
-    return frozenset(found[0].rstrip(_BEHIND_ADDRESS) for text in texts for found in _WHOLE_ADDRESS.finditer(text))
+    """Returns the web addresses that stand in the texts, in the form in which they are compared."""
+    return frozenset(_compared(found[0]) for text in texts for found in _WHOLE_ADDRESS.finditer(text))
+
+
+def _compared(address: str) -> str:
+    """Returns an address without its scheme, which people leave out, and without what may stand behind it. Capitals
+    count: they could carry a message."""
+    return _WEB.sub("", address.rstrip(_BEHIND_ADDRESS)).rstrip("/")
 
 
 def safe(sentence: str) -> str:
@@ -130,7 +137,7 @@ class SafeMarkup:
             is_open = ")" not in text[start:] and len(text) - start < _MAX_CHARS
             return ("", None) if is_open and not is_end else ("] (", start)
         address = target["angled"] if target["bare"] is None else target["bare"]
-        if address.rstrip(_BEHIND_ADDRESS) in self._given_addresses:
+        if _compared(address) in self._given_addresses:
             return f"]({address})", target.end()
         if _LEADS_SOMEWHERE.match(address):
             return self._changed("]"), target.end()
@@ -145,7 +152,7 @@ class SafeMarkup:
             self._is_skipping = True
             return self._changed(LEFT_OUT), end
         address = text[start:end].rstrip(_BEHIND_ADDRESS)
-        if address in self._given_addresses:
+        if _compared(address) in self._given_addresses:
             return address, start + len(address)
         return self._changed(LEFT_OUT), start + len(address)
 
