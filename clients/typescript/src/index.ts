@@ -4,6 +4,8 @@ export type { Backoff } from "./backoff.js";
 export type { Client, Partially } from "./client.js";
 export { CodePoints, utf16Range } from "./code-points.js";
 export type { Utf16Range } from "./code-points.js";
+export { Tokens, renewing, tlsCredentials, userMetadata } from "./credentials.js";
+export type { AccessToken, Pem, TlsOptions, TokenSource } from "./credentials.js";
 export { ProvisoError } from "./errors.js";
 export type { FieldViolation, IqlFault, Reason, Resource } from "./errors.js";
 export { PACKAGE, channelOptions, grpcOptions, loaderOptions, protoFiles, protoRoot } from "./loader.js";

@@ -12,6 +12,7 @@ const EXPORTS = [
   "CodePoints",
   "PACKAGE",
   "ProvisoError",
+  "Tokens",
   "agentEvents",
   "channelOptions",
   "followTurn",
@@ -20,10 +21,13 @@ const EXPORTS = [
   "plain",
   "protoFiles",
   "protoRoot",
+  "renewing",
+  "tlsCredentials",
   "toDate",
   "toMilliseconds",
   "turnResult",
   "uploadRequests",
+  "userMetadata",
   "utf16Range",
 ];
 

@@ -1,6 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { plain, toDate, toMilliseconds } from "../src/index.js";
+import { file_proviso_v1_access } from "../src/es/proviso/v1/access_pb.js";
 import { file_proviso_v1_catalog } from "../src/es/proviso/v1/catalog_pb.js";
 import { file_proviso_v1_chat } from "../src/es/proviso/v1/chat_pb.js";
 import { file_proviso_v1_context } from "../src/es/proviso/v1/context_pb.js";
@@ -11,6 +12,7 @@ import { file_proviso_v1_tools } from "../src/es/proviso/v1/tools_pb.js";
 import { file_proviso_v1_turns } from "../src/es/proviso/v1/turns_pb.js";
 
 const FILES = [
+  file_proviso_v1_access,
   file_proviso_v1_catalog,
   file_proviso_v1_chat,
   file_proviso_v1_context,

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ const PYTHONPATH = ["service", "clients/python", "."].map((folder) => join(PROJE
 const MODELS = join(PROJECT, ".proviso/models");
 
 /** Settings of the service, as a tree. */
-export type Settings = Record<string, Record<string, number | string>>;
+export type Settings = Record<string, Record<string, boolean | number | string>>;
 
 interface Told {
   port?: number;
@@ -59,6 +59,18 @@ export class Service {
     });
     await Promise.race([this.told(({ port }) => port !== undefined), ended]);
     ended.catch(() => undefined);
+  }
+
+  /** A new API key of the service. */
+  key(name: string, ...roles: string[]): string {
+    const options = roles.flatMap((role) => ["--role", role]);
+    const command = ["-m", "proviso_service.cli", "keys", "create", name, "--tenant", "acme", ...options];
+    const made = execFileSync(PYTHON, [...command, "--data-dir", join(this.folder, "data")], {
+      cwd: this.folder,
+      env: { ...process.env, PYTHONPATH },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return made.toString().trim();
   }
 
   /** Waits until a reader is attached to a turn. */
