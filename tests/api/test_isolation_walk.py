@@ -190,6 +190,7 @@ async def test_the_walk_finds_what_the_owner_has(world: World) -> None:
         "ListIqlTemplates",
         "RetrieveDocumentation",
         "GetCaller",
+        "GetUsage",
         "RebuildIndex",
         "ListRatings",
     }

@@ -123,7 +123,7 @@ async def answers(
     path = f"/{method.containing_service.full_name}/{method.name}"
     call = kinds[method.client_streaming, method.server_streaming](
         path,
-        request_serializer=Message.SerializeToString,
+        request_serializer=GetMessageClass(method.input_type).SerializeToString,
         response_deserializer=GetMessageClass(method.output_type).FromString,
     )
     sent: Any = request

@@ -146,6 +146,11 @@ class AgentExecution:
             return await asyncio.to_thread(suspension.write, suspended)
 
         context = memory.matter_context
+
+        async def check_matter() -> None:
+            if context is not None:  # the turn may have waited for a person for long
+                await self._dependencies.matters.authorise(self._turn.caller, context.matter_id)
+
         scope = TurnScope(
             emit=self._turn.emit,
             model=self._model,
@@ -164,6 +169,7 @@ class AgentExecution:
             clock=self._turn.clock,
             approvals=approvals,
             suspend=suspend,
+            check_matter=check_matter,
             asked_by=_asked_by(self._turn),
             spans=self._dependencies.spans,
             is_raw=self._turn.request.options.text_release is TextRelease.RAW,

@@ -92,8 +92,12 @@ class VisibleMatters:
 
     async def get(self, caller: Caller, matter_id: str) -> Matter:
         """Raises MatterNotFound."""
-        await self.authorisation.authorise(caller, Action.READ_MATTER, matter_id)
+        await self.authorise(caller, matter_id)
         return await self.reader.get(caller.tenant, matter_id)
+
+    async def authorise(self, caller: Caller, matter_id: str) -> None:
+        """Raises MatterNotFound."""
+        await self.authorisation.authorise(caller, Action.READ_MATTER, matter_id)
 
 
 def last_known_in(history: Sequence[HistoryMessage]) -> KnownContext:

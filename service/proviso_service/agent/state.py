@@ -224,7 +224,8 @@ class TurnMemory:
 @dataclass(frozen=True, slots=True)
 class TurnScope:
     """The runtime context of LangGraph: what the nodes of one turn work with. `suspend` returns the JSON from which a
-    turn that waits for a person can be resumed. `asked_by` names who asks: the user, else the session, else the turn.
+    turn that waits for a person can be resumed. `check_matter` raises MatterNotFound where the caller may not read the
+    turn's matter any more. `asked_by` names who asks: the user, else the session, else the turn.
     `is_raw` says that text goes out before it has been checked."""
 
     emit: Emit
@@ -239,6 +240,7 @@ class TurnScope:
     clock: TurnClock
     approvals: ToolApprovals
     suspend: Callable[[AgentState], Awaitable[str]]
+    check_matter: Callable[[], Awaitable[None]]
     asked_by: str = ""
     spans: Spans = NO_SPANS
     is_raw: bool = False

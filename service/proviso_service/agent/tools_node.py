@@ -145,6 +145,8 @@ class ToolsNode:
 
     async def _retrieve(self, call: ValidCall, scope: TurnScope) -> tuple[ToolResult, bool]:
         """The result of a call, and whether it came from the cache. Only retrieval tools use the cache."""
+        if call.tool.needs_matter:
+            await scope.check_matter()
         if not call.tool.is_retrieval:
             return await self._run_tool(call, scope), False
         async with scope.cache.result(call.tool.name, call.args, scope.tool_scope) as lookup:

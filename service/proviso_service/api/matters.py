@@ -37,7 +37,7 @@ from proviso_service.api.request_models import (
     known,
     parse,
 )
-from proviso_service.errors import InvalidRequest
+from proviso_service.errors import InvalidRequest, MatterNotFound, NotAllowed
 from proviso_service.identity import Role
 from proviso_service.matters import Matter, Matters, MemberStore, UploadHeader, Visibility
 from proviso_service.paging import PageRequest
@@ -259,6 +259,8 @@ class MatterServicer(MatterServiceServicer):
     async def CreateMatter(self, request: pb.CreateMatterRequest, context: Context) -> pb.CreateMatterResponse:
         asked = parse(CreateMatterRequestModel, request)
         caller = self._identify(context, asked.user_id)
+        if caller.matters is not None:
+            raise NotAllowed("This credential opens some matters only: it makes none")
         made = await self._matters.create(caller.tenant, asked.name, asked.retry_key(caller), caller.user)
         return pb.CreateMatterResponse(matter=await self._shown(context, made))
 
@@ -375,8 +377,11 @@ class MatterServicer(MatterServiceServicer):
                 yield progress(state)
 
     async def _shown(self, context: Context, value: Matter) -> pb.Matter:
-        caller = self._identify(context, "")
-        return matter(value, await self._authorisation.role_in(caller, value.matter_id) or MatterRole.READER)
+        """Raises MatterNotFound where the caller may see the matter no more, as one that an earlier call has made."""
+        role = await self._authorisation.role_in(self._identify(context, ""), value.matter_id)
+        if role is None:
+            raise MatterNotFound(value.matter_id)
+        return matter(value, role)
 
     def _tenant(self, context: Context) -> str:
         """Matters belong to a tenant, so these requests name no user."""
