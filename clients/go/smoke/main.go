@@ -3,6 +3,9 @@
 //	smoke -address localhost:50051 chat -matter ID -message "What is the governing law?"
 //	smoke -address localhost:50051 upload -matter ID -file agreement.md
 //	smoke -address localhost:50051 turn -id ID
+//	smoke -address localhost:50051 -ca ca.pem caller -user ID
+//
+// With -ca it sends the token in the variable PROVISO_TOKEN.
 package main
 
 import (
@@ -26,23 +29,27 @@ import (
 // callLimit bounds a call that is not a turn.
 const callLimit = time.Minute
 
-var errUsage = errors.New("usage: smoke [-address host:port] chat|upload|turn [flags]")
+var errUsage = errors.New("usage: smoke [-address host:port] [-ca file] chat|upload|turn|caller [flags]")
 
 func main() {
 	log.SetFlags(0)
 	address := flag.String("address", "localhost:50051", "address of the service")
+	ca := flag.String("ca", "", "authorities of the service's certificate; no TLS without")
 	flag.Parse()
-	if err := run(*address, flag.Args()); err != nil {
+	if err := run(*address, *ca, flag.Args()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(address string, arguments []string) error {
+func run(address, ca string, arguments []string) error {
 	if len(arguments) == 0 {
 		return errUsage
 	}
-	plain := grpc.WithTransportCredentials(insecure.NewCredentials())
-	connection, err := grpc.NewClient(address, append(proviso.DialOptions(), plain)...)
+	security, err := securityOf(ca)
+	if err != nil {
+		return err
+	}
+	connection, err := grpc.NewClient(address, append(proviso.DialOptions(), security...)...)
 	if err != nil {
 		return err
 	}
@@ -54,9 +61,19 @@ func run(address string, arguments []string) error {
 		return upload(connection, rest)
 	case "turn":
 		return turn(connection, rest)
+	case "caller":
+		return caller(connection, rest)
 	default:
 		return fmt.Errorf("%w: no command %q", errUsage, name)
 	}
+}
+
+func securityOf(ca string) ([]grpc.DialOption, error) {
+	if ca == "" {
+		return []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, nil
+	}
+	encrypted, err := proviso.WithTLS(proviso.TLSFiles{CA: ca})
+	return []grpc.DialOption{encrypted, proviso.WithToken(os.Getenv("PROVISO_TOKEN"))}, err
 }
 
 func upload(connection *grpc.ClientConn, arguments []string) error {
@@ -98,6 +115,24 @@ func turn(connection *grpc.ClientConn, arguments []string) error {
 		return report(0, err)
 	}
 	return put(line{"line": "turn", "state": found.GetState().String(), "last_sequence": found.GetLastSequence()})
+}
+
+func caller(connection *grpc.ClientConn, arguments []string) error {
+	flags := flag.NewFlagSet("caller", flag.ContinueOnError)
+	user := flags.String("user", "", "user to act for")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), callLimit)
+	defer cancel()
+	if *user != "" {
+		ctx = proviso.ForUser(ctx, *user)
+	}
+	found, err := pb.NewAccessServiceClient(connection).GetCaller(ctx, &pb.GetCallerRequest{})
+	if err != nil {
+		return report(0, err)
+	}
+	return put(line{"line": "caller", "tenant": found.GetTenant(), "user_id": found.GetUserId()})
 }
 
 // line is one line of output.
