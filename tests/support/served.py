@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -115,17 +115,15 @@ async def served(
     models_dir: Path,
     *,
     within: Sequence[str] = (),
-    prepare: Callable[[], None] | None = None,
     **settings: str,
 ) -> AsyncIterator[ServedService]:
     """Runs the service until the end of the block, where it is stopped in order unless it has ended. `within` is a
-    command that runs it, and `prepare` is called in its process before it begins."""
+    command that runs it."""
     process = await asyncio.create_subprocess_exec(
         *within,
         *command("serve", "--port", "0", "--data-dir", data_dir, "--models-dir", models_dir),
         env=environment(TELEMETRY__LOG_FORMAT="json", SERVER__DRAIN_S="0.5", **settings),
         stderr=asyncio.subprocess.PIPE,
-        preexec_fn=prepare,
         cwd="/",
         limit=1024 * 1024,
     )
