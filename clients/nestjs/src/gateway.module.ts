@@ -1,5 +1,6 @@
 import { Module } from "@nestjs/common";
 import type { DynamicModule } from "@nestjs/common";
+import { AccessModule } from "./access/access.module.js";
 import { CatalogModule } from "./catalog/catalog.module.js";
 import { ChatModule } from "./chat/chat.module.js";
 import { ContractModule } from "./contract/contract.module.js";
@@ -12,6 +13,7 @@ import type { Settings } from "./settings.js";
 import { SettingsModule } from "./settings.module.js";
 
 const MODULES = [
+  AccessModule,
   CatalogModule,
   ChatModule,
   ContractModule,

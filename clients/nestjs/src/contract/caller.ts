@@ -7,7 +7,7 @@ import type { Observable } from "rxjs";
 import { Refusal } from "../http/refusal.js";
 
 /** Headers of a request that go on to the service as metadata. */
-const PASSED_ON = ["authorization", "x-request-id"] as const;
+const PASSED_ON = ["authorization", "x-request-id", "x-user-id"] as const;
 
 /** Who asks, as the service is told. */
 export interface Caller {

@@ -3,6 +3,8 @@ import type { ClientGrpc } from "@nestjs/microservices";
 import { credentials } from "@grpc/grpc-js";
 import type { CallOptions, Client as GrpcClient, Metadata } from "@grpc/grpc-js";
 import type { Client } from "@proviso/client";
+import { ACCESS_SERVICE_NAME } from "@proviso/client/stubs/access";
+import type { AccessServiceClient } from "@proviso/client/stubs/access";
 import { CATALOG_SERVICE_NAME } from "@proviso/client/stubs/catalog";
 import type { CatalogServiceClient } from "@proviso/client/stubs/catalog";
 import { CHAT_SERVICE_NAME } from "@proviso/client/stubs/chat";
@@ -43,6 +45,7 @@ type Answers<Service, Method extends keyof Service> = Service[Method] extends (
 /** The service's methods. */
 @Injectable()
 export class Contract {
+  readonly access: Client<AccessServiceClient>;
   readonly catalog: Client<CatalogServiceClient>;
   readonly chat: Client<ChatServiceClient>;
   readonly matters: Client<MatterServiceClient>;
@@ -55,6 +58,7 @@ export class Contract {
     @Inject(PROVISO) grpc: ClientGrpc,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {
+    this.access = grpc.getService(ACCESS_SERVICE_NAME);
     this.catalog = grpc.getService(CATALOG_SERVICE_NAME);
     this.chat = grpc.getService(CHAT_SERVICE_NAME);
     this.matters = grpc.getService(MATTER_SERVICE_NAME);

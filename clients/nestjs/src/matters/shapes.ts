@@ -9,6 +9,10 @@ export const MatterBody = z.strictObject({
   request_id: requestId,
 });
 
+const ROLES = ["MATTER_ROLE_READER", "MATTER_ROLE_EDITOR", "MATTER_ROLE_OWNER"] as const;
+
+export const MemberBody = z.strictObject({ role: z.enum(ROLES) });
+
 /** What is left out stays as it is. */
 export const MatterChanges = z.strictObject({ name: z.string().optional(), notes: z.string().optional() });
 
@@ -57,6 +61,7 @@ export const ClassifyBody = z.strictObject({
 
 export type MattersQuery = z.infer<typeof MattersQuery>;
 export type MatterBody = z.infer<typeof MatterBody>;
+export type MemberBody = z.infer<typeof MemberBody>;
 export type MatterChanges = z.infer<typeof MatterChanges>;
 export type TextQuery = z.infer<typeof TextQuery>;
 export type PageQuery = z.infer<typeof PageQuery>;

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
+import { file_proviso_v1_access } from "@proviso/client/es/access";
 import { file_proviso_v1_catalog } from "@proviso/client/es/catalog";
 import { file_proviso_v1_chat } from "@proviso/client/es/chat";
 import { file_proviso_v1_context } from "@proviso/client/es/context";
@@ -12,6 +13,7 @@ import { file_proviso_v1_turns } from "@proviso/client/es/turns";
 export type Schema = Record<string, unknown>;
 
 const FILES = [
+  file_proviso_v1_access,
   file_proviso_v1_catalog,
   file_proviso_v1_chat,
   file_proviso_v1_context,
