@@ -34,6 +34,7 @@ VOLUME /var/lib/proviso
 EXPOSE 50051
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["proviso", "health"]
 STOPSIGNAL SIGTERM
-# --insecure: the service has no TLS and no authentication yet, and a container must listen on every address. Publish
-# the port to trusted networks only.
-CMD ["proviso", "serve", "--host", "0.0.0.0", "--insecure"]
+# A container has to listen on every address, so the service starts only with TLS and credentials: see docs/security.md.
+# The check of health connects as any command does: give it PROVISO_TLS_CA, and PROVISO_TLS_CERT and PROVISO_TLS_KEY
+# where clients need a certificate.
+CMD ["proviso", "serve", "--host", "0.0.0.0"]

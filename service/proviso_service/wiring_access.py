@@ -62,7 +62,10 @@ async def _tokens(settings: AuthSettings, stack: AsyncExitStack) -> Tokens:
 
 
 def _is_on_this_machine(url: str) -> bool:
-    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    try:
+        return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
 
 
 def _certificates(settings: Settings) -> Certificates:
