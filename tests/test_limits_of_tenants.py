@@ -32,7 +32,7 @@ async def test_turns_end_with_the_tokens_of_the_day_and_usage_says_so(tmp_path: 
     assert violation.description == "The limit of 12 tokens a day is used up for tenants/local"
     assert tokens.details["RetryInfo"].retry_delay.seconds > 0
     assert "RetryInfo" not in refused_with(full.value).details
-    used = {access_pb2.Quota.Name(one.quota): (one.used, one.limit) for one in usage}
+    used = {access_pb2.Quota.Name(one.quota): (int(one.used), int(one.limit)) for one in usage}
     assert used["QUOTA_TOKENS_PER_DAY"] == (TOKENS_OF_A_TURN, TOKENS_OF_A_TURN)
     assert used["QUOTA_DOCUMENTS"] == (1, 1)
 

@@ -4,6 +4,7 @@ const TIMES = new Set<string>([
   "emitTime",
   "expireTime",
   "rateTime",
+  "resetTime",
   "startTime",
   "stateTime",
   "timestamp",
@@ -22,6 +23,7 @@ type TimeField =
   | "emitTime"
   | "expireTime"
   | "rateTime"
+  | "resetTime"
   | "startTime"
   | "stateTime"
   | "timestamp"

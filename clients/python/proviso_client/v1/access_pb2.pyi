@@ -69,10 +69,10 @@ class QuotaUsage(_message.Message):
     LIMIT_FIELD_NUMBER: _ClassVar[int]
     RESET_TIME_FIELD_NUMBER: _ClassVar[int]
     quota: Quota
-    used: int
-    limit: int
+    used: float
+    limit: float
     reset_time: _timestamp_pb2.Timestamp
-    def __init__(self, quota: _Optional[_Union[Quota, str]] = ..., used: _Optional[int] = ..., limit: _Optional[int] = ..., reset_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, quota: _Optional[_Union[Quota, str]] = ..., used: _Optional[float] = ..., limit: _Optional[float] = ..., reset_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class GetUsageResponse(_message.Message):
     __slots__ = ("usage",)

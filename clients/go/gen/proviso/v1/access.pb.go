@@ -313,10 +313,11 @@ type QuotaUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What is counted.
 	Quota Quota `protobuf:"varint,1,opt,name=quota,proto3,enum=proviso.v1.Quota" json:"quota,omitempty"`
-	// How much is used. What is not limited is counted only where it is kept: documents and their bytes.
-	Used int64 `protobuf:"varint,2,opt,name=used,proto3" json:"used,omitempty"`
+	// How much is used. What is not limited is counted only where it is kept: documents and their bytes. A whole
+	// number; it is a double because JavaScript rounds integers of 64 bits.
+	Used float64 `protobuf:"fixed64,2,opt,name=used,proto3" json:"used,omitempty"`
 	// How much there is; 0 where there is no limit.
-	Limit int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	Limit float64 `protobuf:"fixed64,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	// When the count begins anew; absent where it does not, and where nothing is used.
 	ResetTime     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=reset_time,json=resetTime,proto3" json:"reset_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -360,14 +361,14 @@ func (x *QuotaUsage) GetQuota() Quota {
 	return Quota_QUOTA_UNSPECIFIED
 }
 
-func (x *QuotaUsage) GetUsed() int64 {
+func (x *QuotaUsage) GetUsed() float64 {
 	if x != nil {
 		return x.Used
 	}
 	return 0
 }
 
-func (x *QuotaUsage) GetLimit() int64 {
+func (x *QuotaUsage) GetLimit() float64 {
 	if x != nil {
 		return x.Limit
 	}
@@ -444,8 +445,8 @@ const file_proviso_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"QuotaUsage\x12'\n" +
 	"\x05quota\x18\x01 \x01(\x0e2\x11.proviso.v1.QuotaR\x05quota\x12\x12\n" +
-	"\x04used\x18\x02 \x01(\x03R\x04used\x12\x14\n" +
-	"\x05limit\x18\x03 \x01(\x03R\x05limit\x129\n" +
+	"\x04used\x18\x02 \x01(\x01R\x04used\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x01R\x05limit\x129\n" +
 	"\n" +
 	"reset_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tresetTime\"@\n" +
 	"\x10GetUsageResponse\x12,\n" +

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/access.proto.
  */
 export const file_proviso_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAMSDQoFbGltaXQYAyABKAMSLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSqSAQoKQ2FsbGVyUm9sZRIbChdDQUxMRVJfUk9MRV9VTlNQRUNJRklFRBAAEhUKEUNBTExFUl9ST0xFX0FETUlOEAESFwoTQ0FMTEVSX1JPTEVfQVVESVRPUhACEhgKFENBTExFUl9ST0xFX09QRVJBVE9SEAMSHQoZQ0FMTEVSX1JPTEVfQUNUX0ZPUl9VU0VSUxAEKqkBCgVRdW90YRIVChFRVU9UQV9VTlNQRUNJRklFRBAAEh0KGVFVT1RBX1JFUVVFU1RTX1BFUl9NSU5VVEUQARIXChNRVU9UQV9UVVJOU19QRVJfREFZEAISGAoUUVVPVEFfVE9LRU5TX1BFUl9EQVkQAxIRCg1RVU9UQV9TVFJFQU1TEAQSEwoPUVVPVEFfRE9DVU1FTlRTEAUSDwoLUVVPVEFfQllURVMQBjKqAQoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAESDQoFbGltaXQYAyABKAESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSqSAQoKQ2FsbGVyUm9sZRIbChdDQUxMRVJfUk9MRV9VTlNQRUNJRklFRBAAEhUKEUNBTExFUl9ST0xFX0FETUlOEAESFwoTQ0FMTEVSX1JPTEVfQVVESVRPUhACEhgKFENBTExFUl9ST0xFX09QRVJBVE9SEAMSHQoZQ0FMTEVSX1JPTEVfQUNUX0ZPUl9VU0VSUxAEKqkBCgVRdW90YRIVChFRVU9UQV9VTlNQRUNJRklFRBAAEh0KGVFVT1RBX1JFUVVFU1RTX1BFUl9NSU5VVEUQARIXChNRVU9UQV9UVVJOU19QRVJfREFZEAISGAoUUVVPVEFfVE9LRU5TX1BFUl9EQVkQAxIRCg1RVU9UQV9TVFJFQU1TEAQSEwoPUVVPVEFfRE9DVU1FTlRTEAUSDwoLUVVPVEFfQllURVMQBjKqAQoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * GetCallerRequest is empty but for the user.
@@ -106,18 +106,19 @@ export type QuotaUsage = Message<"proviso.v1.QuotaUsage"> & {
   quota: Quota;
 
   /**
-   * How much is used. What is not limited is counted only where it is kept: documents and their bytes.
+   * How much is used. What is not limited is counted only where it is kept: documents and their bytes. A whole
+   * number; it is a double because JavaScript rounds integers of 64 bits.
    *
-   * @generated from field: int64 used = 2;
+   * @generated from field: double used = 2;
    */
-  used: bigint;
+  used: number;
 
   /**
    * How much there is; 0 where there is no limit.
    *
-   * @generated from field: int64 limit = 3;
+   * @generated from field: double limit = 3;
    */
-  limit: bigint;
+  limit: number;
 
   /**
    * When the count begins anew; absent where it does not, and where nothing is used.

@@ -94,10 +94,13 @@ export interface GetUsageRequest {
 export interface QuotaUsage {
   /** What is counted. */
   quota: Quota;
-  /** How much is used. What is not limited is counted only where it is kept: documents and their bytes. */
-  used: string;
+  /**
+   * How much is used. What is not limited is counted only where it is kept: documents and their bytes. A whole
+   * number; it is a double because JavaScript rounds integers of 64 bits.
+   */
+  used: number;
   /** How much there is; 0 where there is no limit. */
-  limit: string;
+  limit: number;
   /** When the count begins anew; absent where it does not, and where nothing is used. */
   resetTime: Timestamp | undefined;
 }
