@@ -17,6 +17,8 @@ export interface Matter {
   document_count: number;
   ready_count: number;
   notes: string;
+  /** What the caller may do in it. */
+  role: "MATTER_ROLE_UNSPECIFIED" | "MATTER_ROLE_READER" | "MATTER_ROLE_EDITOR" | "MATTER_ROLE_OWNER";
 }
 
 export type DocumentStatus =

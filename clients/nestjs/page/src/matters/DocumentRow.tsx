@@ -11,7 +11,8 @@ interface DocumentRowProps {
   opened: boolean;
   onOpen: () => void;
   onChoose: () => void;
-  onDelete: () => void;
+  /** Absent where the caller may not. */
+  onDelete?: (() => void) | undefined;
 }
 
 /** A document with its state, and what can be done with it. */
@@ -45,9 +46,11 @@ export function DocumentRow({ event, chosen, opened, onOpen, onChoose, onDelete 
             <AskIcon />
           </Button>
         )}
-        <Button look="quiet" small aria-label={`Delete ${filename}`} title="Delete" onClick={onDelete}>
-          <DeleteIcon />
-        </Button>
+        {onDelete && (
+          <Button look="quiet" small aria-label={`Delete ${filename}`} title="Delete" onClick={onDelete}>
+            <DeleteIcon />
+          </Button>
+        )}
       </div>
       {chosen && <Pill tone="accent">Questions are about this document</Pill>}
     </li>

@@ -17,10 +17,12 @@ export const DOCUMENTS_TITLE_ID = "documents-title";
 interface DocumentsProps {
   documents: MatterDocuments;
   uploads: UploadQueue;
+  /** Whether the caller may upload and delete. */
+  editable: boolean;
 }
 
 /** The documents of the selected matter: upload, state, opening, choosing, deleting. */
-export function Documents({ documents, uploads }: DocumentsProps) {
+export function Documents({ documents, uploads, editable }: DocumentsProps) {
   const navigation = useNavigation();
   const deleting = useSignal<Document | undefined>(undefined);
   useEffect(() => {
@@ -32,8 +34,8 @@ export function Documents({ documents, uploads }: DocumentsProps) {
   useNameOfSelected(documents);
   const events = [...documents.states.value.values()];
   const selected = navigation.selectedDocument.value?.documentId;
-  return (
-    <Uploader queue={uploads}>
+  const list = (
+    <>
       <Connection documents={documents} />
       <Announcer documents={documents} />
       <ul class="files" aria-label="Documents">
@@ -52,7 +54,7 @@ export function Documents({ documents, uploads }: DocumentsProps) {
               onChoose={() => {
                 navigation.selectDocument(chosen ? undefined : { documentId, name });
               }}
-              onDelete={() => (deleting.value = event.document)}
+              onDelete={editable ? () => (deleting.value = event.document) : undefined}
             />
           );
         })}
@@ -67,8 +69,9 @@ export function Documents({ documents, uploads }: DocumentsProps) {
           onClose={() => (deleting.value = undefined)}
         />
       )}
-    </Uploader>
+    </>
   );
+  return editable ? <Uploader queue={uploads}>{list}</Uploader> : list;
 }
 
 async function deleted(

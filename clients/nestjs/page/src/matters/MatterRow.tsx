@@ -4,6 +4,7 @@ import { Button, EditIcon, NameForm, Pill } from "../core/components/index.js";
 import type { Matter } from "../core/contract.js";
 import { useFocusBack } from "../core/use-focus-back.js";
 import { DeleteIcon } from "./icons.js";
+import { mayEdit, mayOwn, roleWord } from "./roles.js";
 
 interface MatterRowProps {
   matter: Matter;
@@ -16,7 +17,7 @@ interface MatterRowProps {
   onDelete: () => void;
 }
 
-/** A matter to select, rename or delete. */
+/** A matter to select, and to rename or delete where the caller may. */
 export function MatterRow({ matter, selected, uploading, onSelect, onRename, onDelete }: MatterRowProps) {
   const row = useRef<HTMLLIElement>(null);
   const renaming = useSignal(false);
@@ -43,19 +44,30 @@ export function MatterRow({ matter, selected, uploading, onSelect, onRename, onD
             {matter.name}
           </button>
           {uploading > 0 && !selected && <Pill>{uploading} uploading</Pill>}
-          <Button
-            look="quiet"
-            small
-            class="matter-rename"
-            aria-label={`Rename the matter ${matter.name}`}
-            title="Rename"
-            onClick={() => (renaming.value = true)}
-          >
-            <EditIcon />
-          </Button>
-          <Button look="quiet" small aria-label={`Delete the matter ${matter.name}`} title="Delete" onClick={onDelete}>
-            <DeleteIcon />
-          </Button>
+          {roleWord(matter) && <Pill>{roleWord(matter)}</Pill>}
+          {mayEdit(matter) && (
+            <Button
+              look="quiet"
+              small
+              class="matter-rename"
+              aria-label={`Rename the matter ${matter.name}`}
+              title="Rename"
+              onClick={() => (renaming.value = true)}
+            >
+              <EditIcon />
+            </Button>
+          )}
+          {mayOwn(matter) && (
+            <Button
+              look="quiet"
+              small
+              aria-label={`Delete the matter ${matter.name}`}
+              title="Delete"
+              onClick={onDelete}
+            >
+              <DeleteIcon />
+            </Button>
+          )}
         </>
       )}
     </li>

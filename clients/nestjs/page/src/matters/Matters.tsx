@@ -9,6 +9,7 @@ import { MatterRow } from "./MatterRow.js";
 import { PlusIcon } from "./icons.js";
 import { MatterDocuments } from "./matter-documents.js";
 import { MatterList } from "./matter-list.js";
+import { mayEdit } from "./roles.js";
 import { Uploads } from "./uploads.js";
 import "./matters.css";
 
@@ -36,6 +37,8 @@ export function Matters() {
   };
   const selected = navigation.selectedMatter.value?.matterId;
   const documents = useMemo(() => (selected === undefined ? undefined : new MatterDocuments(selected)), [selected]);
+  // A matter that is not in the list yet is left to the service.
+  const editable = list.matters.value.every((matter) => matter.matter_id !== selected || mayEdit(matter));
   return (
     <section class="matters" aria-labelledby="matters-title">
       <header class="matters-head">
@@ -93,6 +96,7 @@ export function Matters() {
           <Documents
             key={documents.matterId}
             documents={documents}
+            editable={editable}
             uploads={uploads.of(documents.matterId, (document) => {
               documents.uploaded(document);
             })}
