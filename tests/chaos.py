@@ -35,6 +35,10 @@ ROWS = (
     tested("failing-disk", "tests/test_failing_storage.py", "-k", "readiness"),
     tested("lost-originals", "tests/test_lost_originals.py", "tests/backends/test_storage_keeper.py"),
     tested("backup", "tests/test_backups.py"),
+    tested("isolation", "tests/api/test_isolation_walk.py", "tests/backends/sql/test_tenants_of_stores.py"),
+    tested("tokens", "tests/access/test_tokens.py"),
+    tested("key-rotation", "tests/api/test_credentials_over_the_wire.py", "-k", "rotated or names_the_caller"),
+    tested("certificates", "tests/api/test_tls.py", "tests/access/test_peers.py"),
 )
 
 

@@ -3,9 +3,11 @@
 import base64
 import hmac
 import json
+import os
 import time
 from contextlib import suppress
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import jwt
@@ -23,6 +25,7 @@ from proviso_service.identity import Caller, Role
 from tests.support.token_issuer import AUDIENCE, ISSUER, MAKERS, Issuer, claims, encoded, key_set_of, public_jwk
 
 RULES = TokenRules(ISSUER, AUDIENCE)
+TRIES = 20_000 * int(os.environ.get("CHAOS_ROUNDS", "0")) or 1_000
 
 
 @pytest.fixture(scope="module")
@@ -261,6 +264,27 @@ async def test_no_other_spelling_of_a_token_is_accepted(tokens: Tokens, issuer: 
     alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     for character in alphabet.replace(token[-1], ""):
         assert await refused(tokens, token[:-1] + character)
+
+
+async def test_random_and_mutated_tokens_are_refused(tokens: Tokens, issuer: Issuer) -> None:
+    """Bytes of a sound token are changed, parts of tokens are exchanged, and random parts are put together."""
+    random, alphabet = Random(18), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."  # noqa: S311
+    sound = [issuer.token(algorithm, roles=["admin"]) for algorithm in MAKERS]
+    accepted = 0
+    for number in range(TRIES):
+        token = random.choice(sound)
+        match number % 3:
+            case 0:
+                place = random.randrange(len(token))
+                token = token[:place] + random.choice(alphabet) + token[place + random.randrange(2) :]
+            case 1:
+                token = ".".join(random.choice(sound).split(".")[part] for part in range(3))
+            case _:
+                token = ".".join("".join(random.choices(alphabet[:-1], k=random.randrange(1, 90))) for _ in range(3))
+        if token not in sound:
+            with suppress(Unauthenticated):
+                accepted += await tokens.authenticate(Credentials(token)) is not None
+    assert not accepted
 
 
 @given(data=st.data())

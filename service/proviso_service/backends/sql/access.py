@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, select, update
 
 from proviso_service.access import ApiKey, MatterRole
-from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.database import Store, across_tenants, insert, reading, writing
 from proviso_service.backends.sql.tables import api_keys, matter_members, matters
 from proviso_service.errors import LastOwner, MatterNotFound
 from proviso_service.identity import Role
@@ -86,16 +86,19 @@ class SqlApiKeyStore(Store):
     """An ApiKeyStore in a Database, and what `proviso keys` does."""
 
     @reading
+    @across_tenants
     def find(self, transaction: Connection, key_id: str) -> ApiKey | None:
         row = transaction.execute(select(api_keys).where(api_keys.c.key_id == key_id)).one_or_none()
         return None if row is None else _key_of(row)
 
     @writing
+    @across_tenants
     def note_use(self, transaction: Connection, key_id: str) -> None:
         now = self._database.now()
         transaction.execute(update(api_keys).where(api_keys.c.key_id == key_id).values(last_use_time=now))
 
     @writing
+    @across_tenants
     def add(self, transaction: Connection, key: ApiKey) -> None:
         transaction.execute(
             insert(api_keys).values(
@@ -111,12 +114,14 @@ class SqlApiKeyStore(Store):
         )
 
     @reading
+    @across_tenants
     def all(self, transaction: Connection) -> Sequence[ApiKey]:
         """All keys of all tenants, the oldest first."""
         query = select(api_keys).order_by(api_keys.c.create_time, api_keys.c.key_id)
         return [_key_of(row) for row in transaction.execute(query)]
 
     @writing
+    @across_tenants
     def revoke(self, transaction: Connection, key_id: str) -> bool:
         """Whether there was such a key. One that was revoked before keeps its time."""
         this = api_keys.c.key_id == key_id

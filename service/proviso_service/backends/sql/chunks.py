@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, FromClause, Row, Select, func, select
 
-from proviso_service.backends.sql.database import Store, reading
+from proviso_service.backends.sql.database import Store, across_tenants, reading
 from proviso_service.backends.sql.fulltext import all_words, any_clause, any_clause_or_below, any_word, found, holds
 from proviso_service.backends.sql.tables import chunks, documents, embeddings, matters, outlines
 from proviso_service.matters import (
@@ -201,6 +201,7 @@ class EmbeddingRows(Store):
         return int(transaction.execute(query).scalar_one())
 
     @reading
+    @across_tenants
     def indexed_matters(self, transaction: Connection, model_id: str) -> Mapping[tuple[str, str], int]:
         query = (
             select(documents.c.tenant, documents.c.matter_id, func.count())

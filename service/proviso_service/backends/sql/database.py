@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -198,8 +199,28 @@ AsyncMethod = Callable[Concatenate[S, P], Coroutine[Any, Any, T]]
 """The same method as it is called: asynchronous and without the transaction."""
 
 
+_BOUND = frozenset({"tenant", "caller", "document"})
+"""First arguments that are a tenant or have one."""
+
+_ACROSS = "across_tenants"
+
+
+def across_tenants(method: Method[S, P, T]) -> Method[S, P, T]:
+    """Marks a method that serves no caller: it does the service's own work, such as taking up work after a restart, or
+    finds out whose tenant a call is of. A test lists them all."""
+    setattr(method, _ACROSS, True)
+    return method
+
+
+def _check_bound(method: Callable[..., Any]) -> None:
+    if not _BOUND & set(list(signature(method).parameters)[2:3]) and not hasattr(method, _ACROSS):
+        raise TypeError(f"{method.__qualname__} begins with no tenant, and is not marked as across_tenants")
+
+
 def reading(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
-    """Decorates a method of a store, which then runs in a transaction that reads."""
+    """Decorates a method of a store, which then runs in a transaction that reads. It begins with the tenant that it is
+    bound to, or is marked as `across_tenants`; TypeError otherwise."""
+    _check_bound(method)
 
     @functools.wraps(method)
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -209,7 +230,8 @@ def reading(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
 
 
 def writing(method: Method[S, P, T]) -> AsyncMethod[S, P, T]:
-    """Decorates a method of a store, which then runs in a transaction that writes."""
+    """As `reading`, in a transaction that writes."""
+    _check_bound(method)
 
     @functools.wraps(method)
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:

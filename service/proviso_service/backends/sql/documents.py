@@ -31,7 +31,7 @@ from proviso_service.backends.sql.contents import (
     forget_contents,
     write_contents,
 )
-from proviso_service.backends.sql.database import Store, growing, insert, reading, writing
+from proviso_service.backends.sql.database import Store, across_tenants, growing, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
     UNFINISHED,
@@ -109,6 +109,7 @@ class DocumentRows(Store):
         return [document_of(row) for row in transaction.execute(_ALL_DOCUMENTS, _place(tenant, matter_id))]
 
     @reading
+    @across_tenants
     def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
         query = (
             select(*_COLUMNS)
@@ -119,6 +120,7 @@ class DocumentRows(Store):
         return [document_of(row) for row in transaction.execute(query)]
 
     @reading
+    @across_tenants
     def documents_after(self, transaction: Connection, last: Document | None, limit: int) -> Sequence[Document]:
         query = select(*_COLUMNS).order_by(documents.c.tenant, documents.c.document_id).limit(limit)
         if last is not None:
@@ -229,10 +231,12 @@ class LeftoverRows(Store):
         note_leftovers(transaction, tenant, matter_id, [document_id], uploading=True)
 
     @writing
+    @across_tenants
     def give_up_uploads(self, transaction: Connection) -> None:
         transaction.execute(update(leftovers).where(leftovers.c.uploading).values(uploading=False))
 
     @reading
+    @across_tenants
     def leftovers(self, transaction: Connection, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
         matter_exists = exists().where(
             and_(

@@ -21,7 +21,7 @@ from sqlalchemy.dialects.sqlite import Insert
 from proviso_service.access import MatterRole
 from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
 from proviso_service.backends.sql.contents import forget_contents
-from proviso_service.backends.sql.database import insert, reading, writing
+from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matter_members, matters
@@ -101,6 +101,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
             raise MatterNotFound(matter_id)
 
     @reading
+    @across_tenants
     def deleted_matters(self, transaction: Connection) -> Sequence[tuple[str, str]]:
         query = select(matters.c.tenant, matters.c.matter_id).where(DELETED)
         return [(tenant, matter_id) for tenant, matter_id in transaction.execute(query)]

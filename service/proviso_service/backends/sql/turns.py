@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
 
-from proviso_service.backends.sql.database import Database, Store, insert, reading, writing
+from proviso_service.backends.sql.database import Database, Store, across_tenants, insert, reading, writing
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
 from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
 from proviso_service.context.model import ApprovedTool
@@ -104,6 +104,7 @@ class SqlTurnStore(Store):
         return _begun_before(transaction, caller, request_id, payload_sha256)
 
     @writing
+    @across_tenants
     def renew(self, transaction: Connection, owner: str, turn_ids: list[str], lease_s: float) -> None:
         until = self._database.now() + timedelta(seconds=lease_s)
         for start in range(0, len(turn_ids), IDS_PER_UPDATE):
@@ -189,6 +190,7 @@ class SqlTurnStore(Store):
         _change(transaction, caller, turn_id, AWAITING, values)
 
     @reading
+    @across_tenants
     def waiting(self, transaction: Connection, owner: str) -> Sequence[TurnRecord]:
         query = select(*_RECORD_COLUMNS).where(AWAITING, turns.c.owner == owner).order_by(turns.c.create_time)
         return [_record_of(row) for row in transaction.execute(query)]
@@ -206,6 +208,7 @@ class SqlTurnStore(Store):
         return _record_of(_get(transaction, caller, turn_id))
 
     @writing
+    @across_tenants
     def close_interrupted(self, transaction: Connection, owner: str) -> int:
         now = self._database.now()
         interrupted = RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner)
