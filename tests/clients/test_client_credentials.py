@@ -56,6 +56,8 @@ def given_in_turn(*tokens: str | AccessToken) -> tuple[Callable[[], str | Access
 async def test_a_key_over_tls_says_who_calls(connect: Connect, keyed: KeyedService) -> None:
     async with connect(keyed.target, credentials=tls(keyed), token=keyed.ada) as client:
         caller = await client.get_caller()
+        with pytest.raises(PermissionDenied):
+            await client.get_usage()
     assert (caller.tenant, caller.user_id, caller.authenticated) == ("acme", "ada", True)
     assert not caller.roles
 

@@ -21,7 +21,7 @@ from proviso_client._reading import Reading
 from proviso_client._requests import ChatFields, chat_request, enum_value, for_user
 from proviso_client._retrying import SILENCE_S, RetryPolicy, check_silence
 from proviso_client.v1 import chat_pb2 as pb
-from proviso_client.v1.access_pb2 import GetCallerRequest, GetCallerResponse
+from proviso_client.v1.access_pb2 import GetCallerRequest, GetCallerResponse, GetUsageRequest, QuotaUsage
 from proviso_client.v1.access_pb2_grpc import AccessServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.maintenance_pb2 import (
@@ -120,6 +120,11 @@ class AsyncClient:
         """Returns what the service makes of the credentials: the tenant, the user and the roles."""
         stub: AccessServiceAsyncStub = AccessServiceStub(self._calls.channel)
         return await self._calls.unary(stub.GetCaller, GetCallerRequest(), timeout_s)
+
+    async def get_usage(self, *, timeout_s: float | None = None) -> Sequence[QuotaUsage]:
+        """Returns what the caller's tenant may use and has used. Raises PermissionDenied for all but administrators."""
+        stub: AccessServiceAsyncStub = AccessServiceStub(self._calls.channel)
+        return (await self._calls.unary(stub.GetUsage, GetUsageRequest(), timeout_s)).usage
 
     async def invoke(
         self, message: str, *, timeout_s: float | None = None, **fields: Unpack[ChatFields]

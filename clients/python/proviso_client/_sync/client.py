@@ -22,7 +22,7 @@ from proviso_client._sync.tokens import Tokens, TokenSource
 from proviso_client._sync.tools import Tools
 from proviso_client._sync.turn import Turn
 from proviso_client.v1 import chat_pb2 as pb
-from proviso_client.v1.access_pb2 import GetCallerRequest, GetCallerResponse
+from proviso_client.v1.access_pb2 import GetCallerRequest, GetCallerResponse, GetUsageRequest, QuotaUsage
 from proviso_client.v1.access_pb2_grpc import AccessServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.maintenance_pb2 import (
@@ -115,6 +115,11 @@ class Client:
         """Returns what the service makes of the credentials: the tenant, the user and the roles."""
         stub = AccessServiceStub(self._calls.channel)
         return self._calls.unary(stub.GetCaller, GetCallerRequest(), timeout_s)
+
+    def get_usage(self, *, timeout_s: float | None = None) -> Sequence[QuotaUsage]:
+        """Returns what the caller's tenant may use and has used. Raises PermissionDenied for all but administrators."""
+        stub = AccessServiceStub(self._calls.channel)
+        return (self._calls.unary(stub.GetUsage, GetUsageRequest(), timeout_s)).usage
 
     def invoke(
         self, message: str, *, timeout_s: float | None = None, **fields: Unpack[ChatFields]
