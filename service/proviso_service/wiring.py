@@ -42,6 +42,7 @@ from proviso_service.backends.folder_lock import DataFolderError
 from proviso_service.backends.llm.factory import ChatModelUnavailable
 from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
 from proviso_service.backends.sql.access import SqlMemberStore
+from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
@@ -368,7 +369,7 @@ async def _wire(
         chat=ChatServicer(turns, catalog.holder, limits, link_turn=traced.link if traced else no_link),
         sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits),
         catalog=CatalogServicer(catalog.holder, catalog.tool_servers),
-        access=AccessServicer(quotas),
+        access=AccessServicer(quotas, SqlAuditStore(resources.database)),
         matters=MatterServicer(matters, members),
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars

@@ -1,10 +1,12 @@
 """Chooses the credentials that the service accepts."""
 
+import time
 from contextlib import AsyncExitStack
 from urllib.parse import urlsplit
 
 from proviso_service.access import (
     ApiKeys,
+    AuditTrail,
     Authenticator,
     Authenticators,
     Authorisation,
@@ -19,6 +21,7 @@ from proviso_service.access import (
 )
 from proviso_service.api.interceptors.authentication import AccessControl, Open
 from proviso_service.backends.sql.access import SqlApiKeyStore, SqlMemberStore
+from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.settings import AuthSettings, Settings
 
@@ -33,8 +36,10 @@ async def open_access(
     """Lets calls in, with the credentials and the limits that the settings name. Raises CannotAuthenticate."""
     authorisation = Authorisation(SqlMemberStore(database))
     limits = quotas if settings.limits.any else None
+    audit = AuditTrail(SqlAuditStore(database), time.monotonic)
+    stack.push_async_callback(audit.close)
     if settings.auth.is_open:
-        access.open(Open(), authorisation, limits)
+        access.open(Open(), authorisation, audit, limits)
         return
     kinds: list[Authenticator] = []
     try:
@@ -46,7 +51,7 @@ async def open_access(
             kinds.append(_certificates(settings))
     except (UnreadableKeySet, UnreadablePeers) as error:
         raise CannotAuthenticate(str(error)) from error
-    access.open(Authenticators(kinds), authorisation, limits)
+    access.open(Authenticators(kinds), authorisation, audit, limits)
 
 
 async def _tokens(settings: AuthSettings, stack: AsyncExitStack) -> Tokens:

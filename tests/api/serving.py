@@ -1,5 +1,6 @@
 """The server of the contract over a real channel, around parts that a test chooses."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from grpc_status import rpc_status
 from opentelemetry.trace import TracerProvider
 
 from proviso_client.v1.tools_pb2 import IqlFaults
-from proviso_service.access import Authorisation
+from proviso_service.access import AuditTrail, Authorisation
 from proviso_service.agent.rebuilding import RequestRebuilder
 from proviso_service.api.access import AccessServicer
 from proviso_service.api.catalog import CatalogServicer
@@ -34,7 +35,7 @@ from proviso_service.context.catalog.items import ServerStatus
 from proviso_service.settings import ServerSettings
 from proviso_service.turns import TurnConfig, TurnProgram, Turns
 from tests.support.catalogs import holding
-from tests.support.members import EVERYBODY
+from tests.support.members import EVERYBODY, NOT_KEPT
 from tests.support.migrated import state_in
 from tests.turns.scripted import emits
 
@@ -50,6 +51,7 @@ class Domain:
     sessions: Any = None
     matters: Any = None
     members: Any = EVERYBODY
+    audit: Any = NOT_KEPT
     retriever: Any = None
     documentation: Any = None
     catalog: Any = None
@@ -65,7 +67,7 @@ class Domain:
             chat=ChatServicer(self.turns, self.catalog, self.limits, self.identify),
             sessions=SessionServicer(self.sessions, self.catalog, absent, self.rebuilder, self.limits, self.identify),
             catalog=CatalogServicer(self.catalog, self.tool_servers),
-            access=AccessServicer(absent, self.identify),
+            access=AccessServicer(absent, self.audit, self.identify),
             matters=MatterServicer(self.matters, self.members, self.identify, UPLOAD_IDLE_S),
             tools=ToolServicer(
                 self.matters,
@@ -144,7 +146,7 @@ async def served(
     beside it, and `limits` are given to `create_server`."""
     readiness = await Readiness.starting()
     access = AccessControl()
-    access.open(Open(), Authorisation(domain.members))
+    access.open(Open(), Authorisation(domain.members), AuditTrail(domain.audit, time.monotonic))
     server = create_server(settings, readiness, access, tracer_provider, **limits)
     add_services(server, domain.servicers, readiness)
     server.add_generic_rpc_handlers(extra)

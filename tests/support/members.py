@@ -1,6 +1,7 @@
-"""Members of matters for tests that are not about them."""
+"""Members of matters and an audit for tests that are not about them."""
 
-from proviso_service.access import MatterRole
+from proviso_service.access import Done, MatterRole
+from proviso_service.identity import Act
 
 
 class Everybody:
@@ -10,4 +11,11 @@ class Everybody:
         return MatterRole.OWNER
 
 
+class NotKept:
+    """An audit that forgets everything."""
+
+    async def append(self, act: Act, done: Done) -> None: ...
+
+
 EVERYBODY = Everybody()
+NOT_KEPT = NotKept()

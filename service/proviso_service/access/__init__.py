@@ -1,6 +1,19 @@
 """Who makes a call, and what the caller may do."""
 
 from proviso_service.access.api_keys import ApiKey, ApiKeys, ApiKeyStore, digest_of, new_key, secret_in
+from proviso_service.access.audit import (
+    BEFORE_ALL,
+    AuditEvent,
+    AuditFilter,
+    AuditStore,
+    AuditTrail,
+    Done,
+    Outcome,
+    Verification,
+    hash_of,
+    time_in,
+    verify,
+)
 from proviso_service.access.authorisation import Action, Authorisation, MatterRole, Members
 from proviso_service.access.certificates import Certificates, UnreadablePeers
 from proviso_service.access.credentials import Authenticator, Authenticators, Credentials
@@ -9,18 +22,25 @@ from proviso_service.access.quotas import Quota, Quotas, Usage
 from proviso_service.access.tokens import TokenRules, Tokens
 
 __all__ = [
+    "BEFORE_ALL",
     "Action",
     "ApiKey",
     "ApiKeyStore",
     "ApiKeys",
+    "AuditEvent",
+    "AuditFilter",
+    "AuditStore",
+    "AuditTrail",
     "Authenticator",
     "Authenticators",
     "Authorisation",
     "Certificates",
     "Credentials",
+    "Done",
     "KeySet",
     "MatterRole",
     "Members",
+    "Outcome",
     "Quota",
     "Quotas",
     "TokenRules",
@@ -28,7 +48,11 @@ __all__ = [
     "UnreadableKeySet",
     "UnreadablePeers",
     "Usage",
+    "Verification",
     "digest_of",
+    "hash_of",
     "new_key",
     "secret_in",
+    "time_in",
+    "verify",
 ]

@@ -1,15 +1,28 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""AccessService: who the caller is, and what his tenant may use."""
+"""AccessService: who the caller is, what his tenant may use, and who did what."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from pydantic import Field
 
 from proviso_client.v1 import access_pb2 as pb
 from proviso_client.v1.access_pb2_grpc import AccessServiceServicer
-from proviso_service.access import Quota, Quotas, Usage
-from proviso_service.api.request_models import Context, Identify, RequestModel, acting_caller, parse
+from proviso_service.access import AuditEvent, AuditFilter, AuditStore, Outcome, Quota, Quotas, Usage
+from proviso_service.api.convert.values import fitting_page, timestamp
+from proviso_service.api.request_models import (
+    Context,
+    Identify,
+    OptionalMatterId,
+    PagedRequest,
+    RequestModel,
+    UserId,
+    acting_caller,
+    parse,
+)
 from proviso_service.identity import Role
+from proviso_service.paging import PageRequest
 
 _ROLES = {
     Role.ADMIN: pb.CALLER_ROLE_ADMIN,
@@ -17,6 +30,9 @@ _ROLES = {
     Role.OPERATOR: pb.CALLER_ROLE_OPERATOR,
     Role.ACT_FOR_USERS: pb.CALLER_ROLE_ACT_FOR_USERS,
 }
+
+_OUTCOMES = {Outcome.DONE: pb.AUDIT_OUTCOME_DONE, Outcome.REFUSED: pb.AUDIT_OUTCOME_REFUSED}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class GetCallerRequestModel(RequestModel):
@@ -35,9 +51,41 @@ _QUOTAS = {
 }
 
 
+class TimestampModel(RequestModel):
+    proto = Timestamp
+
+    seconds: Annotated[int, Field(ge=-62_135_596_800, le=253_402_300_799)]
+    nanos: Annotated[int, Field(ge=0, le=999_999_999)]
+
+    def to_domain(self) -> datetime:
+        return _EPOCH + timedelta(seconds=self.seconds, microseconds=self.nanos // 1_000)
+
+
+class AuditFilterModel(RequestModel):
+    proto = pb.AuditFilter
+
+    matter_id: OptionalMatterId
+    user_id: UserId
+    method: Annotated[str, Field(max_length=128)]
+    start_time: TimestampModel | None
+    end_time: TimestampModel | None
+
+    def to_domain(self) -> AuditFilter:
+        start = self.start_time.to_domain() if self.start_time else None
+        end = self.end_time.to_domain() if self.end_time else None
+        return AuditFilter(self.matter_id, self.user_id, self.method, start, end)
+
+
+class ListAuditEventsRequestModel(PagedRequest):
+    proto = pb.ListAuditEventsRequest
+
+    filter: AuditFilterModel | None
+
+
 class AccessServicer(AccessServiceServicer):
-    def __init__(self, quotas: Quotas, identify: Identify = acting_caller) -> None:
+    def __init__(self, quotas: Quotas, audit: AuditStore, identify: Identify = acting_caller) -> None:
         self._quotas = quotas
+        self._audit = audit
         self._identify = identify
 
     async def GetCaller(self, request: pb.GetCallerRequest, context: Context) -> pb.GetCallerResponse:
@@ -53,6 +101,38 @@ class AccessServicer(AccessServiceServicer):
     async def GetUsage(self, _request: pb.GetUsageRequest, context: Context) -> pb.GetUsageResponse:
         found = await self._quotas.usage(self._identify(context, "").tenant)
         return pb.GetUsageResponse(usage=[_usage(one) for one in found])
+
+    async def ListAuditEvents(self, request: pb.ListAuditEventsRequest, context: Context) -> pb.ListAuditEventsResponse:
+        asked = parse(ListAuditEventsRequestModel, request)
+        tenant = self._identify(context, "").tenant
+        wanted = asked.filter.to_domain() if asked.filter else AuditFilter()
+
+        async def answer(page: PageRequest) -> pb.ListAuditEventsResponse:
+            found = await self._audit.list(tenant, wanted, page)
+            return pb.ListAuditEventsResponse(
+                events=[_shown(event) for event in found.items], next_page_token=found.next_token
+            )
+
+        return await fitting_page(asked.page, answer)
+
+
+def _shown(event: AuditEvent) -> pb.AuditEvent:
+    return pb.AuditEvent(
+        sequence=event.sequence,
+        time=timestamp(datetime.fromisoformat(event.time)),
+        user_id=event.user_id,
+        key=event.key,
+        method=event.method,
+        action=event.action,
+        resource=event.resource,
+        resource_id=event.resource_id,
+        matter_id=event.matter_id,
+        outcome=_OUTCOMES[Outcome(event.outcome)],
+        peer=event.peer,
+        request_id=event.request_id,
+        previous_hash=event.previous_hash,
+        hash=event.hash,
+    )
 
 
 def _usage(value: Usage) -> pb.QuotaUsage:

@@ -1,6 +1,5 @@
 """`proviso keys`: API keys are made, listed and revoked in the data folder, also while the service runs."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
@@ -10,12 +9,10 @@ from rich.table import Table
 
 from proviso_service.access import ApiKey, digest_of, new_key
 from proviso_service.backends.sql.access import SqlApiKeyStore
-from proviso_service.backends.sql.database import Database, utc_now
-from proviso_service.backends.sql.integrity import UnusableState
-from proviso_service.backends.sql.tables import UnknownSchema
+from proviso_service.backends.sql.database import utc_now
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
-from proviso_service.errors import ProvisoError
+from proviso_service.cli.state import on_state
 from proviso_service.identity import Role
 from proviso_service.wiring_access import CannotAuthenticate, api_key_secret
 
@@ -96,18 +93,4 @@ def _state(key: ApiKey) -> str:
 def _with_keys(data_dir: Path | None, work: Callable[[SqlApiKeyStore], Awaitable[T]]) -> T:
     settings = load_settings({("data_dir",): data_dir})
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-
-    async def run() -> T:
-        database = Database(settings.resolved_state_url)
-        try:
-            await database.migrate()
-            return await work(SqlApiKeyStore(database))
-        finally:
-            await database.close()
-
-    try:
-        return asyncio.run(run())
-    except (UnknownSchema, UnusableState) as error:
-        raise UsageProblem(str(error)) from error
-    except ProvisoError as error:
-        raise CommandError(error.message) from error
+    return on_state(settings, "proviso keys", lambda database: work(SqlApiKeyStore(database)))

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from proviso_service.cli import audit
 from proviso_service.cli.configuration import DataDir, load_settings
 from proviso_service.cli.key_commands import keys
 from proviso_service.cli.output import CommandError, UsageProblem
@@ -382,4 +383,5 @@ def check(
     raise typer.Exit(check_agent(path, as_json=as_json))
 
 
+app.add_typer(audit.commands)
 app.add_typer(keys)

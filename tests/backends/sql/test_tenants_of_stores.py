@@ -33,6 +33,8 @@ ACROSS_TENANTS = {
     "SqlApiKeyStore.find",
     "SqlApiKeyStore.note_use",
     "SqlApiKeyStore.revoke",
+    "SqlAuditStore.append",
+    "SqlAuditStore.walk",
     "EmbeddingRows.indexed_matters",
     "DocumentRows.documents_after",
     "DocumentRows.unfinished_documents",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from types import TracebackType
 from typing import Unpack
 
@@ -22,7 +23,15 @@ from proviso_client._sync.tokens import Tokens, TokenSource
 from proviso_client._sync.tools import Tools
 from proviso_client._sync.turn import Turn
 from proviso_client.v1 import chat_pb2 as pb
-from proviso_client.v1.access_pb2 import GetCallerRequest, GetCallerResponse, GetUsageRequest, QuotaUsage
+from proviso_client.v1.access_pb2 import (
+    AuditEvent,
+    AuditFilter,
+    GetCallerRequest,
+    GetCallerResponse,
+    GetUsageRequest,
+    ListAuditEventsRequest,
+    QuotaUsage,
+)
 from proviso_client.v1.access_pb2_grpc import AccessServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.maintenance_pb2 import (
@@ -176,6 +185,25 @@ class Client:
         stub = MaintenanceServiceStub(self._calls.channel)
         request = ListRatingsRequest(rating=enum_value("RATING", rating), page_size=page_size)
         return self._calls.pages(stub.ListRatings, request, lambda page: page.ratings, timeout_s)
+
+    def audit_events(
+        self,
+        *,
+        matter_id: str = "",
+        user_id: str = "",
+        method: str = "",
+        start: datetime | None = None,
+        end: datetime | None = None,
+        page_size: int = 0,
+        timeout_s: float | None = None,
+    ) -> Iterator[AuditEvent]:
+        """Yields what was done in the caller's tenant, newest first, and requests each page when it is needed. Yields
+        only what concerns the matter, was done by the user or by the method ("MatterService/DeleteMatter"), at `start`
+        or later and before `end`; these have a time zone. Needs the role auditor."""
+        stub = AccessServiceStub(self._calls.channel)
+        wanted = AuditFilter(matter_id=matter_id, user_id=user_id, method=method, start_time=start, end_time=end)
+        request = ListAuditEventsRequest(filter=wanted, page_size=page_size)
+        return self._calls.pages(stub.ListAuditEvents, request, lambda page: page.events, timeout_s)
 
     def close(self) -> None:
         """Ends every call and closes the connection. Does nothing on a client that `for_user` returned."""

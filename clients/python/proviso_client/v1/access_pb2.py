@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17proviso/v1/access.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n\x10GetCallerRequest\x12!\n\x07user_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x98\x01\n\x11GetCallerResponse\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12,\n\x05roles\x18\x03 \x03(\x0e\x32\x16.proviso.v1.CallerRoleR\x05roles\x12$\n\rauthenticated\x18\x04 \x01(\x08R\rauthenticated\"\x11\n\x0fGetUsageRequest\"\x9a\x01\n\nQuotaUsage\x12\'\n\x05quota\x18\x01 \x01(\x0e\x32\x11.proviso.v1.QuotaR\x05quota\x12\x12\n\x04used\x18\x02 \x01(\x01R\x04used\x12\x14\n\x05limit\x18\x03 \x01(\x01R\x05limit\x12\x39\n\nreset_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tresetTime\"@\n\x10GetUsageResponse\x12,\n\x05usage\x18\x01 \x03(\x0b\x32\x16.proviso.v1.QuotaUsageR\x05usage*\x92\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x01\x12\x17\n\x13\x43\x41LLER_ROLE_AUDITOR\x10\x02\x12\x18\n\x14\x43\x41LLER_ROLE_OPERATOR\x10\x03\x12\x1d\n\x19\x43\x41LLER_ROLE_ACT_FOR_USERS\x10\x04*\xa9\x01\n\x05Quota\x12\x15\n\x11QUOTA_UNSPECIFIED\x10\x00\x12\x1d\n\x19QUOTA_REQUESTS_PER_MINUTE\x10\x01\x12\x17\n\x13QUOTA_TURNS_PER_DAY\x10\x02\x12\x18\n\x14QUOTA_TOKENS_PER_DAY\x10\x03\x12\x11\n\rQUOTA_STREAMS\x10\x04\x12\x13\n\x0fQUOTA_DOCUMENTS\x10\x05\x12\x0f\n\x0bQUOTA_BYTES\x10\x06\x32\xaa\x01\n\rAccessService\x12M\n\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x12J\n\x08GetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17proviso/v1/access.proto\x12\nproviso.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n\x10GetCallerRequest\x12!\n\x07user_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x98\x01\n\x11GetCallerResponse\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12,\n\x05roles\x18\x03 \x03(\x0e\x32\x16.proviso.v1.CallerRoleR\x05roles\x12$\n\rauthenticated\x18\x04 \x01(\x08R\rauthenticated\"\x11\n\x0fGetUsageRequest\"\x9a\x01\n\nQuotaUsage\x12\'\n\x05quota\x18\x01 \x01(\x0e\x32\x11.proviso.v1.QuotaR\x05quota\x12\x12\n\x04used\x18\x02 \x01(\x01R\x04used\x12\x14\n\x05limit\x18\x03 \x01(\x01R\x05limit\x12\x39\n\nreset_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tresetTime\"@\n\x10GetUsageResponse\x12,\n\x05usage\x18\x01 \x03(\x0b\x32\x16.proviso.v1.QuotaUsageR\x05usage\"\xf0\x01\n\x0b\x41uditFilter\x12*\n\tmatter_id\x18\x01 \x01(\tB\r\xbaH\n\xd8\x01\x01r\x05\x18@\xb0\x01\x01R\x08matterId\x12!\n\x07user_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12 \n\x06method\x18\x03 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x01R\x06method\x12\x39\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tstartTime\x12\x35\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndTime\"\x9c\x01\n\x16ListAuditEventsRequest\x12(\n\tpage_size\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12/\n\x06\x66ilter\x18\x03 \x01(\x0b\x32\x17.proviso.v1.AuditFilterR\x06\x66ilter\"\xad\x03\n\nAuditEvent\x12\x1a\n\x08sequence\x18\x01 \x01(\x01R\x08sequence\x12.\n\x04time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x17\n\x07user_id\x18\x03 \x01(\tR\x06userId\x12\x10\n\x03key\x18\x04 \x01(\tR\x03key\x12\x16\n\x06method\x18\x05 \x01(\tR\x06method\x12\x16\n\x06\x61\x63tion\x18\x06 \x01(\tR\x06\x61\x63tion\x12\x1a\n\x08resource\x18\x07 \x01(\tR\x08resource\x12\x1f\n\x0bresource_id\x18\x08 \x01(\tR\nresourceId\x12\x1b\n\tmatter_id\x18\t \x01(\tR\x08matterId\x12\x32\n\x07outcome\x18\n \x01(\x0e\x32\x18.proviso.v1.AuditOutcomeR\x07outcome\x12\x12\n\x04peer\x18\x0b \x01(\tR\x04peer\x12\x1d\n\nrequest_id\x18\x0c \x01(\tR\trequestId\x12#\n\rprevious_hash\x18\r \x01(\tR\x0cpreviousHash\x12\x12\n\x04hash\x18\x0e \x01(\tR\x04hash\"q\n\x17ListAuditEventsResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.proviso.v1.AuditEventR\x06\x65vents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\x92\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x01\x12\x17\n\x13\x43\x41LLER_ROLE_AUDITOR\x10\x02\x12\x18\n\x14\x43\x41LLER_ROLE_OPERATOR\x10\x03\x12\x1d\n\x19\x43\x41LLER_ROLE_ACT_FOR_USERS\x10\x04*\xa9\x01\n\x05Quota\x12\x15\n\x11QUOTA_UNSPECIFIED\x10\x00\x12\x1d\n\x19QUOTA_REQUESTS_PER_MINUTE\x10\x01\x12\x17\n\x13QUOTA_TURNS_PER_DAY\x10\x02\x12\x18\n\x14QUOTA_TOKENS_PER_DAY\x10\x03\x12\x11\n\rQUOTA_STREAMS\x10\x04\x12\x13\n\x0fQUOTA_DOCUMENTS\x10\x05\x12\x0f\n\x0bQUOTA_BYTES\x10\x06*`\n\x0c\x41uditOutcome\x12\x1d\n\x19\x41UDIT_OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n\x12\x41UDIT_OUTCOME_DONE\x10\x01\x12\x19\n\x15\x41UDIT_OUTCOME_REFUSED\x10\x02\x32\x8b\x02\n\rAccessService\x12M\n\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x12J\n\x08GetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01\x12_\n\x0fListAuditEvents\x12\".proviso.v1.ListAuditEventsRequest\x1a#.proviso.v1.ListAuditEventsResponse\"\x03\x90\x02\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,14 +34,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GETCALLERREQUEST'].fields_by_name['user_id']._loaded_options = None
   _globals['_GETCALLERREQUEST'].fields_by_name['user_id']._serialized_options = b'\272H\005r\003\030\200\001'
+  _globals['_AUDITFILTER'].fields_by_name['matter_id']._loaded_options = None
+  _globals['_AUDITFILTER'].fields_by_name['matter_id']._serialized_options = b'\272H\n\330\001\001r\005\030@\260\001\001'
+  _globals['_AUDITFILTER'].fields_by_name['user_id']._loaded_options = None
+  _globals['_AUDITFILTER'].fields_by_name['user_id']._serialized_options = b'\272H\005r\003\030\200\001'
+  _globals['_AUDITFILTER'].fields_by_name['method']._loaded_options = None
+  _globals['_AUDITFILTER'].fields_by_name['method']._serialized_options = b'\272H\005r\003\030\200\001'
+  _globals['_LISTAUDITEVENTSREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTAUDITEVENTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\010\032\006\030\300\204=(\000'
+  _globals['_LISTAUDITEVENTSREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTAUDITEVENTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\005r\003\030\200\004'
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._loaded_options = None
   _globals['_ACCESSSERVICE'].methods_by_name['GetCaller']._serialized_options = b'\220\002\001'
   _globals['_ACCESSSERVICE'].methods_by_name['GetUsage']._loaded_options = None
   _globals['_ACCESSSERVICE'].methods_by_name['GetUsage']._serialized_options = b'\220\002\001'
-  _globals['_CALLERROLE']._serialized_start=525
-  _globals['_CALLERROLE']._serialized_end=671
-  _globals['_QUOTA']._serialized_start=674
-  _globals['_QUOTA']._serialized_end=843
+  _globals['_ACCESSSERVICE'].methods_by_name['ListAuditEvents']._loaded_options = None
+  _globals['_ACCESSSERVICE'].methods_by_name['ListAuditEvents']._serialized_options = b'\220\002\001'
+  _globals['_CALLERROLE']._serialized_start=1474
+  _globals['_CALLERROLE']._serialized_end=1620
+  _globals['_QUOTA']._serialized_start=1623
+  _globals['_QUOTA']._serialized_end=1792
+  _globals['_AUDITOUTCOME']._serialized_start=1794
+  _globals['_AUDITOUTCOME']._serialized_end=1890
   _globals['_GETCALLERREQUEST']._serialized_start=72
   _globals['_GETCALLERREQUEST']._serialized_end=125
   _globals['_GETCALLERRESPONSE']._serialized_start=128
@@ -52,6 +66,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_QUOTAUSAGE']._serialized_end=456
   _globals['_GETUSAGERESPONSE']._serialized_start=458
   _globals['_GETUSAGERESPONSE']._serialized_end=522
-  _globals['_ACCESSSERVICE']._serialized_start=846
-  _globals['_ACCESSSERVICE']._serialized_end=1016
+  _globals['_AUDITFILTER']._serialized_start=525
+  _globals['_AUDITFILTER']._serialized_end=765
+  _globals['_LISTAUDITEVENTSREQUEST']._serialized_start=768
+  _globals['_LISTAUDITEVENTSREQUEST']._serialized_end=924
+  _globals['_AUDITEVENT']._serialized_start=927
+  _globals['_AUDITEVENT']._serialized_end=1356
+  _globals['_LISTAUDITEVENTSRESPONSE']._serialized_start=1358
+  _globals['_LISTAUDITEVENTSRESPONSE']._serialized_end=1471
+  _globals['_ACCESSSERVICE']._serialized_start=1893
+  _globals['_ACCESSSERVICE']._serialized_end=2160
 # @@protoc_insertion_point(module_scope)

@@ -27,6 +27,12 @@ class Quota(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     QUOTA_STREAMS: _ClassVar[Quota]
     QUOTA_DOCUMENTS: _ClassVar[Quota]
     QUOTA_BYTES: _ClassVar[Quota]
+
+class AuditOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    AUDIT_OUTCOME_UNSPECIFIED: _ClassVar[AuditOutcome]
+    AUDIT_OUTCOME_DONE: _ClassVar[AuditOutcome]
+    AUDIT_OUTCOME_REFUSED: _ClassVar[AuditOutcome]
 CALLER_ROLE_UNSPECIFIED: CallerRole
 CALLER_ROLE_ADMIN: CallerRole
 CALLER_ROLE_AUDITOR: CallerRole
@@ -39,6 +45,9 @@ QUOTA_TOKENS_PER_DAY: Quota
 QUOTA_STREAMS: Quota
 QUOTA_DOCUMENTS: Quota
 QUOTA_BYTES: Quota
+AUDIT_OUTCOME_UNSPECIFIED: AuditOutcome
+AUDIT_OUTCOME_DONE: AuditOutcome
+AUDIT_OUTCOME_REFUSED: AuditOutcome
 
 class GetCallerRequest(_message.Message):
     __slots__ = ("user_id",)
@@ -79,3 +88,67 @@ class GetUsageResponse(_message.Message):
     USAGE_FIELD_NUMBER: _ClassVar[int]
     usage: _containers.RepeatedCompositeFieldContainer[QuotaUsage]
     def __init__(self, usage: _Optional[_Iterable[_Union[QuotaUsage, _Mapping]]] = ...) -> None: ...
+
+class AuditFilter(_message.Message):
+    __slots__ = ("matter_id", "user_id", "method", "start_time", "end_time")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    START_TIME_FIELD_NUMBER: _ClassVar[int]
+    END_TIME_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    user_id: str
+    method: str
+    start_time: _timestamp_pb2.Timestamp
+    end_time: _timestamp_pb2.Timestamp
+    def __init__(self, matter_id: _Optional[str] = ..., user_id: _Optional[str] = ..., method: _Optional[str] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+
+class ListAuditEventsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "filter")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    filter: AuditFilter
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., filter: _Optional[_Union[AuditFilter, _Mapping]] = ...) -> None: ...
+
+class AuditEvent(_message.Message):
+    __slots__ = ("sequence", "time", "user_id", "key", "method", "action", "resource", "resource_id", "matter_id", "outcome", "peer", "request_id", "previous_hash", "hash")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    KEY_FIELD_NUMBER: _ClassVar[int]
+    METHOD_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    OUTCOME_FIELD_NUMBER: _ClassVar[int]
+    PEER_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_HASH_FIELD_NUMBER: _ClassVar[int]
+    HASH_FIELD_NUMBER: _ClassVar[int]
+    sequence: float
+    time: _timestamp_pb2.Timestamp
+    user_id: str
+    key: str
+    method: str
+    action: str
+    resource: str
+    resource_id: str
+    matter_id: str
+    outcome: AuditOutcome
+    peer: str
+    request_id: str
+    previous_hash: str
+    hash: str
+    def __init__(self, sequence: _Optional[float] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., user_id: _Optional[str] = ..., key: _Optional[str] = ..., method: _Optional[str] = ..., action: _Optional[str] = ..., resource: _Optional[str] = ..., resource_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., outcome: _Optional[_Union[AuditOutcome, str]] = ..., peer: _Optional[str] = ..., request_id: _Optional[str] = ..., previous_hash: _Optional[str] = ..., hash: _Optional[str] = ...) -> None: ...
+
+class ListAuditEventsResponse(_message.Message):
+    __slots__ = ("events", "next_page_token")
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    events: _containers.RepeatedCompositeFieldContainer[AuditEvent]
+    next_page_token: str
+    def __init__(self, events: _Optional[_Iterable[_Union[AuditEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AccessServiceStub:
-    """AccessService says who the caller is.
+    """AccessService says who the caller is, and who did what.
     """
 
     def __init__(self, channel):
@@ -45,10 +45,15 @@ class AccessServiceStub:
                 request_serializer=proviso_dot_v1_dot_access__pb2.GetUsageRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_access__pb2.GetUsageResponse.FromString,
                 _registered_method=True)
+        self.ListAuditEvents = channel.unary_unary(
+                '/proviso.v1.AccessService/ListAuditEvents',
+                request_serializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
-    """AccessService says who the caller is.
+    """AccessService says who the caller is, and who did what.
     """
 
     def GetCaller(self, request, context):
@@ -61,6 +66,15 @@ class AccessServiceServicer:
     def GetUsage(self, request, context):
         """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
         Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListAuditEvents(self, request, context):
+        """ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+        auditor. Where no credentials are asked for, every caller may use it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -79,6 +93,11 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     request_deserializer=proviso_dot_v1_dot_access__pb2.GetUsageRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_access__pb2.GetUsageResponse.SerializeToString,
             ),
+            'ListAuditEvents': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAuditEvents,
+                    request_deserializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'proviso.v1.AccessService', rpc_method_handlers)
@@ -88,7 +107,7 @@ def add_AccessServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccessService:
-    """AccessService says who the caller is.
+    """AccessService says who the caller is, and who did what.
     """
 
     @staticmethod
@@ -135,6 +154,33 @@ class AccessService:
             '/proviso.v1.AccessService/GetUsage',
             proviso_dot_v1_dot_access__pb2.GetUsageRequest.SerializeToString,
             proviso_dot_v1_dot_access__pb2.GetUsageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListAuditEvents(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.AccessService/ListAuditEvents',
+            proviso_dot_v1_dot_access__pb2.ListAuditEventsRequest.SerializeToString,
+            proviso_dot_v1_dot_access__pb2.ListAuditEventsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AccessServiceStub:
-    """AccessService says who the caller is."""
+    """AccessService says who the caller is, and who did what."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -39,10 +39,15 @@ class AccessServiceStub:
     """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
     Errors: PERMISSION_DENIED/PERMISSION_DENIED.
     """
+    ListAuditEvents: _grpc.UnaryUnaryMultiCallable[_access_pb2.ListAuditEventsRequest, _access_pb2.ListAuditEventsResponse]
+    """ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+    auditor. Where no credentials are asked for, every caller may use it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+    """
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
-    """AccessService says who the caller is."""
+    """AccessService says who the caller is, and who did what."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetCaller: _aio.UnaryUnaryMultiCallable[_access_pb2.GetCallerRequest, _access_pb2.GetCallerResponse]  # type: ignore[assignment]
@@ -51,9 +56,14 @@ class AccessServiceAsyncStub(AccessServiceStub):
     """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
     Errors: PERMISSION_DENIED/PERMISSION_DENIED.
     """
+    ListAuditEvents: _aio.UnaryUnaryMultiCallable[_access_pb2.ListAuditEventsRequest, _access_pb2.ListAuditEventsResponse]  # type: ignore[assignment]
+    """ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+    auditor. Where no credentials are asked for, every caller may use it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+    """
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
-    """AccessService says who the caller is."""
+    """AccessService says who the caller is, and who did what."""
 
     @_abc_1.abstractmethod
     def GetCaller(
@@ -71,6 +81,17 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_access_pb2.GetUsageResponse, _abc.Awaitable[_access_pb2.GetUsageResponse]]:
         """GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
         Errors: PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+
+    @_abc_1.abstractmethod
+    def ListAuditEvents(
+        self,
+        request: _access_pb2.ListAuditEventsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.ListAuditEventsResponse, _abc.Awaitable[_access_pb2.ListAuditEventsResponse]]:
+        """ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+        auditor. Where no credentials are asked for, every caller may use it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
         """
 
 def add_AccessServiceServicer_to_server(servicer: AccessServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

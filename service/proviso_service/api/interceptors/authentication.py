@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from proviso_service.access import Action, Authorisation, Credentials, Quotas
+from proviso_service.access import Action, AuditTrail, Authorisation, Credentials, Done, Quotas
 from proviso_service.api.interceptors.chain import Call
 from proviso_service.api.interceptors.limits import OWN
 from proviso_service.api.request_models import acting_caller
-from proviso_service.errors import InvalidRequest, NotReady, Unauthenticated
+from proviso_service.errors import InvalidRequest, MatterNotFound, NotAllowed, NotReady, ProvisoError, Unauthenticated
 from proviso_service.identity import LOCAL_CALLER, Act, Caller, current_act
 from proviso_service.matters import DOCUMENTATION, is_uuid
 
@@ -18,27 +18,35 @@ USER_ID = "x-user-id"
 MAX_USER_CHARS = 128
 BEGINS_TURN = frozenset({f"{OWN}ChatService/Chat", f"{OWN}ChatService/Invoke"})
 UPLOAD = f"{OWN}MatterService/UploadDocument"
+NOBODY = Caller("", "")
+"""The caller of a call until its credentials are known."""
+
 _BEARER = "bearer "
 _NAMES = "x509_subject_alternative_name"
+_RESOURCES = ("document_id", "turn_id")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a method does, and the field of its request that holds the id of the matter it does it to."""
+    """What a method does, and the field of its request that holds the id of the matter it does it to. `recorded` is
+    what the audit calls it, for methods that read contents or what others did, and for those that change what lies in
+    memory: what changes the database is recorded where it is changed."""
 
     action: Action
     matter: str = ""
+    recorded: str = ""
 
 
-_READ = Rule(Action.READ_MATTER, "matter_id")
+_SEE = Rule(Action.READ_MATTER, "matter_id")
+_READ = Rule(Action.READ_MATTER, "matter_id", recorded="read")
 _EDIT = Rule(Action.EDIT_MATTER, "matter_id")
 _OWN = Rule(Action.OWN_MATTER, "matter_id")
 _USE = Rule(Action.USE)
-_OPERATE = Rule(Action.OPERATE)
 
 RULES: Mapping[str, Mapping[str, Rule]] = {
     # The matter of a turn is the one that its message, its marker or its session names: the agent asks for it.
-    "ChatService": dict.fromkeys(("Chat", "ResumeChat", "Invoke", "CancelTurn", "GetTurn", "DecideToolCall"), _USE),
+    "ChatService": dict.fromkeys(("Chat", "ResumeChat", "Invoke", "GetTurn", "DecideToolCall"), _USE)
+    | {"CancelTurn": Rule(Action.USE, recorded="cancel")},
     "SessionService": dict.fromkeys(
         (
             "CreateSession",
@@ -61,39 +69,46 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "ListContextItems": _USE,
         "GetContextItem": _USE,
         "ListToolServers": _USE,
-        "ReloadCatalog": _OPERATE,
+        "ReloadCatalog": Rule(Action.OPERATE, recorded="reload"),
     },
     "MatterService": {
         "CreateMatter": _USE,
-        "GetMatter": _READ,
+        "GetMatter": _SEE,
         "ListMatters": _USE,
         "UpdateMatter": Rule(Action.EDIT_MATTER, "matter.matter_id"),
         "DeleteMatter": _OWN,
         "GrantMatterAccess": _OWN,
         "RevokeMatterAccess": _OWN,
-        "ListMatterMembers": _READ,
+        "ListMatterMembers": _SEE,
         "UploadDocument": Rule(Action.EDIT_MATTER, "header.matter_id"),
-        "GetDocument": _READ,
+        "GetDocument": _SEE,
         "GetDocumentContent": _READ,
         "GetDocumentPage": _READ,
-        "ListDocuments": _READ,
+        "ListDocuments": _SEE,
         "DeleteDocument": _EDIT,
-        "WatchDocuments": _READ,
+        "WatchDocuments": _SEE,
     },
     "ToolService": {
         "ExecuteIql": _READ,
-        "StreamIql": Rule(Action.READ_MATTER, "query.matter_id"),
-        "ParseIql": _READ,
+        "StreamIql": Rule(Action.READ_MATTER, "query.matter_id", recorded="read"),
+        "ParseIql": _SEE,
         "ListIqlTemplates": _USE,
         "Search": _READ,
         "Extract": _READ,
         "Classify": _READ,
-        "ListMatterDocuments": _READ,
+        "ListMatterDocuments": _SEE,
         "GetDocumentText": _READ,
         "RetrieveDocumentation": _USE,
     },
-    "AccessService": {"GetCaller": _USE, "GetUsage": Rule(Action.ADMINISTER)},
-    "MaintenanceService": {"RebuildIndex": _OPERATE, "ListRatings": _OPERATE},
+    "AccessService": {
+        "GetCaller": _USE,
+        "GetUsage": Rule(Action.ADMINISTER),
+        "ListAuditEvents": Rule(Action.AUDIT, recorded="read"),
+    },
+    "MaintenanceService": {
+        "RebuildIndex": Rule(Action.OPERATE, recorded="rebuild"),
+        "ListRatings": Rule(Action.OPERATE, recorded="read"),
+    },
 }
 """Every method of the contract, by service. A method without a rule is refused."""
 
@@ -118,17 +133,22 @@ class AccessControl:
     """The middleware that finds out who makes a call and sets the current act, and the check of its request.
 
     The roles come from the credential; the metadata `x-user-id`, like `user_id` of a request, names the user that it
-    acts for. Before `open` every call is refused, because the stores are not open yet."""
+    acts for. Before `open` every call is refused, because the stores are not open yet. `open` is also given where the
+    audit begins: a call that is refused is recorded there, and one that reads contents."""
 
     def __init__(self) -> None:
         self._recogniser: Recogniser | None = None
         self._authorisation: Authorisation | None = None
+        self._audit: AuditTrail | None = None
         self._quotas: Quotas | None = None
 
-    def open(self, recogniser: Recogniser, authorisation: Authorisation, quotas: Quotas | None = None) -> None:
+    def open(
+        self, recogniser: Recogniser, authorisation: Authorisation, audit: AuditTrail, quotas: Quotas | None = None
+    ) -> None:
         """Calls are let in from now on, if `recogniser` knows their credentials and `quotas` has room for them."""
         self._recogniser = recogniser
         self._authorisation = authorisation
+        self._audit = audit
         self._quotas = quotas
 
     @asynccontextmanager
@@ -136,22 +156,38 @@ class AccessControl:
         if not call.method.startswith(OWN):
             yield
             return
-        if self._recogniser is None:
+        if self._recogniser is None or self._audit is None:
             raise NotReady("The service is starting")
-        credentials, user = _shown(call)
-        caller = await self._recogniser.authenticate(credentials)
-        token = current_act.set(Act(caller, call.method, call.context.peer(), call.request_id))
+        token = current_act.set(Act(NOBODY, call.method.removeprefix(OWN), call.context.peer(), call.request_id))
         try:
+            credentials, user = _shown(call)
+            caller = await self._recogniser.authenticate(credentials)
+            current_act.set(replace(current_act.get(), caller=caller))
             if user:
                 _act_for(call, user)
-            if self._quotas is None:
+            async with self._within_quotas(call, caller):
                 yield
-                return
-            await self._quotas.admit_request(caller)
-            with nullcontext() if call.unary else self._quotas.stream(caller):
-                yield
+        except (Unauthenticated, NotAllowed, MatterNotFound):
+            self._audit.refused(current_act.get(), call.done)
+            raise
+        except ProvisoError:
+            raise
+        except BaseException:
+            await self._audit.note(current_act.get(), call.done)  # a stream that is cut has been read up to there
+            raise
+        else:
+            await self._audit.note(current_act.get(), call.done)
         finally:
             current_act.reset(token)
+
+    @asynccontextmanager
+    async def _within_quotas(self, call: Call, caller: Caller) -> AsyncIterator[None]:
+        if self._quotas is None:
+            yield
+            return
+        await self._quotas.admit_request(caller)
+        with nullcontext() if call.unary else self._quotas.stream(caller):
+            yield
 
     async def admit(self, call: Call, request: Any) -> None:
         """Lets a request through to its handler if the caller may make it: the message of a call, or the first one of
@@ -163,6 +199,7 @@ class AccessControl:
             _act_for(call, user_id)
         caller = current_act.get().caller
         matter_id = _at(request, rule.matter)
+        call.done = _done(rule, request, matter_id)
         if rule.matter and matter_id == DOCUMENTATION:
             # Everybody of a tenant may read its documentation, and its administrators keep it.
             action = Action.USE if rule.action is Action.READ_MATTER else Action.ADMINISTER
@@ -174,6 +211,15 @@ class AccessControl:
             await self._quotas.admit_turn(caller)
         elif self._quotas is not None and call.method == UPLOAD:
             await self._quotas.admit_upload(caller)
+
+
+def _done(rule: Rule, request: Any, matter_id: str) -> Done:
+    """What a call does, if it is let in. What is no id is left out: it may be anything."""
+    matter_id = matter_id if is_uuid(matter_id) or matter_id == DOCUMENTATION else ""
+    for name in _RESOURCES:
+        if is_uuid(resource_id := getattr(request, name, "").lower()):
+            return Done(rule.recorded, name.removesuffix("_id"), resource_id, matter_id)
+    return Done(rule.recorded, matter_id=matter_id)
 
 
 def _act_for(call: Call, user: str) -> None:

@@ -17,6 +17,7 @@ import structlog
 from google.protobuf.message import DecodeError
 from grpc_status import rpc_status
 
+from proviso_service.access import Done
 from proviso_service.api.errors import is_fault, status_of
 from proviso_service.api.request_models import Context
 from proviso_service.errors import InvalidRequest
@@ -30,16 +31,20 @@ else:
     Handler = grpc.RpcMethodHandler
 Behaviour = Callable[[Any, Context], Any]
 
+_NOTHING = Done("")
+
 
 @dataclass(slots=True)
 class Call:
     """One call while it runs. `unary` says that it has one request and one response. The middleware `request_ids` sets
-    `request_id`; the middleware `errors` sets `code`, the status that the call ends with."""
+    `request_id`; the middleware `errors` sets `code`, the status that the call ends with. `done` says what it
+    asks for, once that is known."""
 
     method: str
     context: Context
     unary: bool
     request_id: str = ""
+    done: Done = _NOTHING
     code: grpc.StatusCode = grpc.StatusCode.OK
 
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, select, update
 
-from proviso_service.access import ApiKey, MatterRole
+from proviso_service.access import ApiKey, Done, MatterRole
+from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Store, across_tenants, insert, reading, writing
 from proviso_service.backends.sql.tables import api_keys, matter_members, matters
 from proviso_service.errors import LastOwner, MatterNotFound
@@ -38,6 +39,8 @@ class SqlMemberStore(Store):
         transaction.execute(
             statement.on_conflict_do_update(["tenant", "matter_id", "user_id"], set_={"role": int(role)})
         )
+        granted = Done(f"grant {role.name.lower()}", "member", user, matter_id)
+        record(transaction, self._database.now(), tenant, granted)
         since = select(matter_members.c.create_time).where(*_one(tenant, matter_id, user))
         return Member(user, role, transaction.execute(since).scalar_one())
 
@@ -45,7 +48,9 @@ class SqlMemberStore(Store):
     def revoke(self, transaction: Connection, tenant: str, matter_id: str, user: str) -> None:
         _check_matter(transaction, tenant, matter_id)
         _check_owners(transaction, tenant, matter_id, user)
-        transaction.execute(delete(matter_members).where(*_one(tenant, matter_id, user)))
+        gone = transaction.execute(delete(matter_members).where(*_one(tenant, matter_id, user)))
+        if gone.rowcount:
+            record(transaction, self._database.now(), tenant, Done("revoke", "member", user, matter_id))
 
     @reading
     def members(self, transaction: Connection, tenant: str, matter_id: str, page: PageRequest) -> Page[Member]:
@@ -112,6 +117,7 @@ class SqlApiKeyStore(Store):
                 expire_time=key.expire_time,
             )
         )
+        record(transaction, self._database.now(), key.tenant, Done("create", "api_key", key.key_id))
 
     @reading
     @across_tenants
@@ -124,11 +130,12 @@ class SqlApiKeyStore(Store):
     @across_tenants
     def revoke(self, transaction: Connection, key_id: str) -> bool:
         """Whether there was such a key. One that was revoked before keeps its time."""
-        this = api_keys.c.key_id == key_id
-        transaction.execute(
-            update(api_keys).where(this, api_keys.c.revoke_time.is_(None)).values(revoke_time=self._database.now())
-        )
-        return transaction.execute(select(api_keys.c.key_id).where(this)).one_or_none() is not None
+        this, now = api_keys.c.key_id == key_id, self._database.now()
+        row = transaction.execute(select(api_keys.c.tenant, api_keys.c.revoke_time).where(this)).one_or_none()
+        if row is not None and row.revoke_time is None:
+            transaction.execute(update(api_keys).where(this).values(revoke_time=now))
+            record(transaction, now, row.tenant, Done("revoke", "api_key", key_id))
+        return row is not None
 
 
 def _key_of(row: Row[Any]) -> ApiKey:

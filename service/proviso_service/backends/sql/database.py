@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from inspect import signature
@@ -121,7 +122,9 @@ class Database:
             raise StorageFaultFound(StorageFault.FULL)
         with self._admitted() as latest, self._faults_told():
             done: Future[T] = Future()
-            self._to_write.append(_Write(work, done, latest, growing))
+            # The work runs in another thread, and has to know on whose behalf: see `current_act`.
+            here = copy_context()
+            self._to_write.append(_Write(lambda connection: here.run(work, connection), done, latest, growing))
             self._writing.submit(self._write_waiting)
             return await asyncio.wrap_future(done)
 

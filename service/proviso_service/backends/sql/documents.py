@@ -22,6 +22,8 @@ from sqlalchemy import (
     update,
 )
 
+from proviso_service.access import Done
+from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.column_types import UtcDateTime
 from proviso_service.backends.sql.contents import (
     SEGMENT_CHARS,
@@ -77,11 +79,13 @@ class DocumentRows(Store):
         row = transaction.execute(statement.returning(*_COLUMNS)).one_or_none()
         if row is not None:
             forget_leftovers(transaction, document.tenant, [document.document_id])
+            record(transaction, self._database.now(), document.tenant, _done("upload", document))
             return document_of(row), True
         same = _documents_of(document.tenant, document.matter_id).where(documents.c.sha256 == document.sha256)
         known = document_of(transaction.execute(same).one())
         if known.status is DocumentStatus.FAILED:
             known = _try_again(transaction, known, document.filename, document.media_type)
+            record(transaction, self._database.now(), document.tenant, _done("upload", known))
         return known, False
 
     @reading
@@ -160,6 +164,8 @@ class DocumentRows(Store):
         note_leftovers(transaction, tenant, matter_id, [document_id])
         if status is DocumentStatus.READY:
             bump_index_version(transaction, tenant, matter_id)
+        deleted = Done("delete", "document", document_id, matter_id)
+        record(transaction, self._database.now(), tenant, deleted)
 
 
 class IngestedRows(Store):
@@ -284,6 +290,10 @@ def _try_again(transaction: Connection, failed: Document, filename: str, media_t
         )
         changes["replaces_document_id"] = _id_of(transaction.execute(earlier).first())
     return change_document(transaction, failed, status=DocumentStatus.PENDING, **_NO_FAILURE, **changes)
+
+
+def _done(action: str, document: Document) -> Done:
+    return Done(action, "document", document.document_id, document.matter_id)
 
 
 def _id_of(row: Row[Any] | None) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import product
 from typing import Any
 from uuid import uuid4
@@ -18,7 +19,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import Insert
 
-from proviso_service.access import MatterRole
+from proviso_service.access import Done, MatterRole
+from proviso_service.backends.sql.audit import record, record_own
 from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
@@ -51,6 +53,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         if owner:
             member = {"tenant": tenant, "matter_id": matter.matter_id, "user_id": owner, "role": MatterRole.OWNER}
             transaction.execute(insert(matter_members).values(**member, create_time=matter.create_time))
+        _record(transaction, matter.create_time, "create", tenant, matter.matter_id)
         return matter
 
     @writing
@@ -88,10 +91,12 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         )
         if after == before:
             return before
-        after = replace(after, update_time=self._database.now())
+        now = self._database.now()
+        after = replace(after, update_time=now)
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
         values = {"name": after.name, "notes": after.notes, "update_time": after.update_time}
         transaction.execute(update(matters).where(*this).values(values))
+        _record(transaction, now, "update", tenant, matter_id)
         return after
 
     @writing
@@ -99,6 +104,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
         if transaction.execute(update(matters).where(*this).values(deleted=True, request_id="")).rowcount == 0:
             raise MatterNotFound(matter_id)
+        _record(transaction, self._database.now(), "delete", tenant, matter_id)
 
     @reading
     @across_tenants
@@ -117,8 +123,14 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
             note_leftovers(transaction, tenant, matter_id, document_ids)
         else:
             this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, matters.c.deleted)
-            transaction.execute(delete(matters).where(*this))
+            if transaction.execute(delete(matters).where(*this)).rowcount:
+                cleared = Done("clear", "matter", matter_id, matter_id)
+                record_own(transaction, self._database.now(), tenant, cleared)
         return [Leftover(tenant, matter_id, document_id, matter_deleted=True) for document_id in document_ids]
+
+
+def _record(transaction: Connection, now: datetime, action: str, tenant: str, matter_id: str) -> None:
+    record(transaction, now, tenant, Done(action, "matter", matter_id, matter_id))
 
 
 def _get(transaction: Connection, tenant: str, matter_id: str) -> Matter:

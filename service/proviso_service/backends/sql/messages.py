@@ -10,6 +10,8 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, func, null, select, update
 
+from proviso_service.access import Done
+from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import RATED, messages, sessions, turns
@@ -127,9 +129,11 @@ class MessageRows(Store):
             raise TurnNotEnded(turn_id)
         if rating is None:
             transaction.execute(update(turns).where(*this).values({column: null() for column in _RATING}))
+            record(transaction, self._database.now(), caller.tenant, Done("take rating back", "turn", turn_id))
             return None
         values = (rating, self._database.now(), reason, text)
         transaction.execute(update(turns).where(*this).values(dict(zip(_RATING, values, strict=True))))
+        record(transaction, self._database.now(), caller.tenant, Done("rate", "turn", turn_id))
         return AnswerRating(*values)
 
     @reading

@@ -11,6 +11,8 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Row, Select, bindparam, delete, select, update
 
+from proviso_service.access import Done
+from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.messages import (
     MessageRows,
@@ -47,7 +49,7 @@ class SqlSessionStore(MessageRows):
             return _get(transaction, caller, earlier)
         if not ensure_session(transaction, caller, session_id, self._database.now(), new, retry=retry):
             raise SessionExists(session_id)
-        return _get(transaction, caller, session_id)
+        return self._recorded(transaction, "create", caller, _get(transaction, caller, session_id))
 
     @writing
     def go_on(
@@ -70,7 +72,7 @@ class SqlSessionStore(MessageRows):
         statement = update(sessions).where(*is_session(caller, new_session_id))
         transaction.execute(statement.values(matter_context=before.matter_context, message_count=len(taken)))
         append(transaction, caller, session_key(transaction, caller, new_session_id), "", 0, taken, now)
-        return _get(transaction, caller, new_session_id)
+        return self._recorded(transaction, "create", caller, _get(transaction, caller, new_session_id))
 
     @reading
     def get(self, transaction: Connection, caller: Caller, session_id: str) -> Session:
@@ -123,15 +125,16 @@ class SqlSessionStore(MessageRows):
         after = replace(after, update_time=self._database.now())
         values = {"title": after.title, "notes": after.notes, "update_time": after.update_time}
         transaction.execute(update(sessions).where(*is_session(caller, session_id)).values(values))
-        return after
+        return self._recorded(transaction, "update", caller, after)
 
     @writing
     def delete(self, transaction: Connection, caller: Caller, session_id: str) -> None:
         """Deletes the session with its ended turns, whose final states repeat its messages, and with their ratings."""
-        _idle(transaction, caller, session_id)
+        session = _idle(transaction, caller, session_id)
         mine = turns.c.tenant == caller.tenant, turns.c.user_id == caller.user, turns.c.session_id == session_id
         transaction.execute(delete(turns).where(*mine))
         transaction.execute(delete(sessions).where(*is_session(caller, session_id)))
+        self._recorded(transaction, "delete", caller, session)
 
     @writing
     def change_items(self, transaction: Connection, caller: Caller, session_id: str, change: ItemsChange) -> Session:
@@ -143,7 +146,14 @@ class SqlSessionStore(MessageRows):
             return before
         statement = update(sessions).where(*is_session(caller, session_id))
         transaction.execute(statement.values(items=items, update_time=self._database.now()))
-        return _get(transaction, caller, session_id)
+        return self._recorded(transaction, "change items", caller, _get(transaction, caller, session_id))
+
+    def _recorded(self, transaction: Connection, action: str, caller: Caller, session: Session) -> Session:
+        """The session, once the audit has what was done to it."""
+        matter_id = session.matter_context.matter_id if session.matter_context else ""
+        done = Done(action, "session", session.session_id, matter_id)
+        record(transaction, self._database.now(), caller.tenant, done)
+        return session
 
 
 class SqlContentStore(Store):

@@ -395,7 +395,24 @@ message, for what is told of it when its process is gone. What a person says of 
 turn's answer stands with the turn: a session that goes on from another one has copies of its messages."""
 
 
-CURRENT_REVISION = "0010"
+audit_events = Table(
+    "audit_events",
+    metadata,
+    _tenant(),
+    Column("sequence", Integer, nullable=False),
+    *(
+        Column(name, String, nullable=False)
+        for name in ("time", "user_id", "key", "method", "action", "resource", "resource_id", "matter_id", "outcome")
+    ),
+    *(Column(name, String, nullable=False) for name in ("peer", "request_id", "previous_hash", "hash")),
+    PrimaryKeyConstraint("tenant", "sequence"),
+    Index(None, "tenant", "matter_id", "sequence"),
+)
+"""The audit. All values are kept as they were hashed. Triggers refuse every change but a new event at the end; no key
+refers to a matter, because the events of a matter outlive it."""
+
+
+CURRENT_REVISION = "0011"
 """The revision of the newest migration in `migrations/versions`."""
 
 

@@ -7,12 +7,16 @@ from typing import Any
 
 from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
 
+from proviso_service.access import Done
+from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Database, Store, across_tenants, insert, reading, writing
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
-from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, turns
+from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, sessions, turns
+from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
+from proviso_service.matters import is_uuid
 from proviso_service.turns import (
     Decision,
     ExitReason,
@@ -46,6 +50,12 @@ _FINISH = (
         final_state=bindparam("final_state"),
         suspended=null(),
     )
+)
+
+_LAST_CONTEXT = select(sessions.c.matter_context).where(
+    sessions.c.tenant == bindparam("this_tenant"),
+    sessions.c.user_id == bindparam("this_user"),
+    sessions.c.session_id == bindparam("this_session"),
 )
 
 # All columns of a TurnRecord. The suspended state of waiting turns is not one of them: it may be megabytes.
@@ -96,6 +106,8 @@ class SqlTurnStore(Store):
         }
         created = transaction.execute(_BEGIN, row)
         if created.one_or_none() is not None:
+            matter_id = _matter_of(transaction, caller, request)
+            record(transaction, now, caller.tenant, Done("ask", "turn", turn_id, matter_id))
             return TurnBegun(turn_id, created=True)
         return _begun_or_busy(transaction, caller, request, payload_sha256)
 
@@ -180,6 +192,7 @@ class SqlTurnStore(Store):
         changes = [part for position in positions for part in (f"$.decisions[{position}]", decision.value)]
         suspended = func.json_set(turns.c.suspended, *changes)
         _change(transaction, caller, turn_id, AWAITING, {"suspended": suspended})
+        record(transaction, self._database.now(), caller.tenant, Done(decision.value, "turn", turn_id))
         if approved is not None and session_id:
             approve_tool(transaction, caller, session_id, approved)
 
@@ -226,6 +239,16 @@ class SqlTurnStore(Store):
             ).rowcount
             for language in languages
         )
+
+
+def _matter_of(transaction: Connection, caller: Caller, request: TurnRequest) -> str:
+    """The id of the matter that a request names, else of the one that its session last knew; empty for none. Whether
+    the caller may read it is seen later."""
+    context = request.matter_context or parse_marker(request.message).context
+    if context is None and request.session_id:
+        values = {"this_tenant": caller.tenant, "this_user": caller.user, "this_session": request.session_id}
+        context = transaction.execute(_LAST_CONTEXT, values).scalar_one_or_none()
+    return context.matter_id if context is not None and is_uuid(context.matter_id) else ""
 
 
 def _begun_or_busy(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:

@@ -152,6 +152,59 @@ func (Quota) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_access_proto_rawDescGZIP(), []int{1}
 }
 
+// AuditOutcome is what became of an act.
+type AuditOutcome int32
+
+const (
+	// No outcome; the service never sends it.
+	AuditOutcome_AUDIT_OUTCOME_UNSPECIFIED AuditOutcome = 0
+	// It was done.
+	AuditOutcome_AUDIT_OUTCOME_DONE AuditOutcome = 1
+	// The caller was not let in, or the matter does not exist for him.
+	AuditOutcome_AUDIT_OUTCOME_REFUSED AuditOutcome = 2
+)
+
+// Enum value maps for AuditOutcome.
+var (
+	AuditOutcome_name = map[int32]string{
+		0: "AUDIT_OUTCOME_UNSPECIFIED",
+		1: "AUDIT_OUTCOME_DONE",
+		2: "AUDIT_OUTCOME_REFUSED",
+	}
+	AuditOutcome_value = map[string]int32{
+		"AUDIT_OUTCOME_UNSPECIFIED": 0,
+		"AUDIT_OUTCOME_DONE":        1,
+		"AUDIT_OUTCOME_REFUSED":     2,
+	}
+)
+
+func (x AuditOutcome) Enum() *AuditOutcome {
+	p := new(AuditOutcome)
+	*p = x
+	return p
+}
+
+func (x AuditOutcome) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (AuditOutcome) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_access_proto_enumTypes[2].Descriptor()
+}
+
+func (AuditOutcome) Type() protoreflect.EnumType {
+	return &file_proviso_v1_access_proto_enumTypes[2]
+}
+
+func (x AuditOutcome) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use AuditOutcome.Descriptor instead.
+func (AuditOutcome) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{2}
+}
+
 // GetCallerRequest is empty but for the user.
 type GetCallerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -428,6 +481,372 @@ func (x *GetUsageResponse) GetUsage() []*QuotaUsage {
 	return nil
 }
 
+// AuditFilter says which events are wanted; a field that is not set does not matter.
+type AuditFilter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of a matter. Limits: 0 to 64 characters.
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// The user who did it. Limits: 0 to 128 characters.
+	UserId string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The method by which it was done, as in AuditEvent. Limits: 0 to 128 characters.
+	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
+	// Events at this time or later.
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	// Events before this time.
+	EndTime       *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditFilter) Reset() {
+	*x = AuditFilter{}
+	mi := &file_proviso_v1_access_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditFilter) ProtoMessage() {}
+
+func (x *AuditFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditFilter.ProtoReflect.Descriptor instead.
+func (*AuditFilter) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *AuditFilter) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *AuditFilter) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *AuditFilter) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *AuditFilter) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
+}
+
+func (x *AuditFilter) GetEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndTime
+	}
+	return nil
+}
+
+// ListAuditEventsRequest asks for a page of events.
+type ListAuditEventsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of events to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added meanwhile. Limits: 0 to 512 characters.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only these events; all when it is not set.
+	Filter        *AuditFilter `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAuditEventsRequest) Reset() {
+	*x = ListAuditEventsRequest{}
+	mi := &file_proviso_v1_access_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAuditEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAuditEventsRequest) ProtoMessage() {}
+
+func (x *ListAuditEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAuditEventsRequest.ProtoReflect.Descriptor instead.
+func (*ListAuditEventsRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListAuditEventsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListAuditEventsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListAuditEventsRequest) GetFilter() *AuditFilter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+// AuditEvent is one act. It has ids, and no contents and no names of matters or documents.
+type AuditEvent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its number among the events of the tenant, from 1 and without gaps. It is a double because JavaScript rounds
+	// integers of 64 bits.
+	Sequence float64 `protobuf:"fixed64,1,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// When it was done.
+	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
+	// The user on whose behalf it was done; "service" for the service's own work, which has no method.
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The credential that was shown: the API key, the client certificate, or the issuer of the token.
+	Key string `protobuf:"bytes,4,opt,name=key,proto3" json:"key,omitempty"`
+	// The service and method that was called, for example "MatterService/DeleteMatter", or the command that was given.
+	Method string `protobuf:"bytes,5,opt,name=method,proto3" json:"method,omitempty"`
+	// What was done, by a verb: "delete".
+	Action string `protobuf:"bytes,6,opt,name=action,proto3" json:"action,omitempty"`
+	// The kind of thing that it was done to: "matter", "document", "member", "session", "turn", "api_key"; may be empty.
+	Resource string `protobuf:"bytes,7,opt,name=resource,proto3" json:"resource,omitempty"`
+	// The id of that thing.
+	ResourceId string `protobuf:"bytes,8,opt,name=resource_id,json=resourceId,proto3" json:"resource_id,omitempty"`
+	// The matter that it concerns; "documentation" for the documentation. Empty for none.
+	MatterId string `protobuf:"bytes,9,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// What became of it.
+	Outcome AuditOutcome `protobuf:"varint,10,opt,name=outcome,proto3,enum=proviso.v1.AuditOutcome" json:"outcome,omitempty"`
+	// The network address of the caller.
+	Peer string `protobuf:"bytes,11,opt,name=peer,proto3" json:"peer,omitempty"`
+	// The id of the call, which the service's log has too.
+	RequestId string `protobuf:"bytes,12,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// The hash of the event before it; empty for the first.
+	PreviousHash string `protobuf:"bytes,13,opt,name=previous_hash,json=previousHash,proto3" json:"previous_hash,omitempty"`
+	// SHA-256 of all the values and the hash before, in hexadecimal: see the documentation of the audit.
+	Hash          string `protobuf:"bytes,14,opt,name=hash,proto3" json:"hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditEvent) Reset() {
+	*x = AuditEvent{}
+	mi := &file_proviso_v1_access_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditEvent) ProtoMessage() {}
+
+func (x *AuditEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditEvent.ProtoReflect.Descriptor instead.
+func (*AuditEvent) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AuditEvent) GetSequence() float64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *AuditEvent) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
+func (x *AuditEvent) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetResource() string {
+	if x != nil {
+		return x.Resource
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetResourceId() string {
+	if x != nil {
+		return x.ResourceId
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetOutcome() AuditOutcome {
+	if x != nil {
+		return x.Outcome
+	}
+	return AuditOutcome_AUDIT_OUTCOME_UNSPECIFIED
+}
+
+func (x *AuditEvent) GetPeer() string {
+	if x != nil {
+		return x.Peer
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetPreviousHash() string {
+	if x != nil {
+		return x.PreviousHash
+	}
+	return ""
+}
+
+func (x *AuditEvent) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+// ListAuditEventsResponse is a page of events.
+type ListAuditEventsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The events, the newest first.
+	Events []*AuditEvent `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAuditEventsResponse) Reset() {
+	*x = ListAuditEventsResponse{}
+	mi := &file_proviso_v1_access_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAuditEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAuditEventsResponse) ProtoMessage() {}
+
+func (x *ListAuditEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAuditEventsResponse.ProtoReflect.Descriptor instead.
+func (*ListAuditEventsResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ListAuditEventsResponse) GetEvents() []*AuditEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *ListAuditEventsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 var File_proviso_v1_access_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_access_proto_rawDesc = "" +
@@ -450,7 +869,42 @@ const file_proviso_v1_access_proto_rawDesc = "" +
 	"\n" +
 	"reset_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tresetTime\"@\n" +
 	"\x10GetUsageResponse\x12,\n" +
-	"\x05usage\x18\x01 \x03(\v2\x16.proviso.v1.QuotaUsageR\x05usage*\x92\x01\n" +
+	"\x05usage\x18\x01 \x03(\v2\x16.proviso.v1.QuotaUsageR\x05usage\"\xf0\x01\n" +
+	"\vAuditFilter\x12*\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\r\xbaH\n" +
+	"\xd8\x01\x01r\x05\x18@\xb0\x01\x01R\bmatterId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12 \n" +
+	"\x06method\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06method\x129\n" +
+	"\n" +
+	"start_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
+	"\bend_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"\x9c\x01\n" +
+	"\x16ListAuditEventsRequest\x12(\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12/\n" +
+	"\x06filter\x18\x03 \x01(\v2\x17.proviso.v1.AuditFilterR\x06filter\"\xad\x03\n" +
+	"\n" +
+	"AuditEvent\x12\x1a\n" +
+	"\bsequence\x18\x01 \x01(\x01R\bsequence\x12.\n" +
+	"\x04time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x10\n" +
+	"\x03key\x18\x04 \x01(\tR\x03key\x12\x16\n" +
+	"\x06method\x18\x05 \x01(\tR\x06method\x12\x16\n" +
+	"\x06action\x18\x06 \x01(\tR\x06action\x12\x1a\n" +
+	"\bresource\x18\a \x01(\tR\bresource\x12\x1f\n" +
+	"\vresource_id\x18\b \x01(\tR\n" +
+	"resourceId\x12\x1b\n" +
+	"\tmatter_id\x18\t \x01(\tR\bmatterId\x122\n" +
+	"\aoutcome\x18\n" +
+	" \x01(\x0e2\x18.proviso.v1.AuditOutcomeR\aoutcome\x12\x12\n" +
+	"\x04peer\x18\v \x01(\tR\x04peer\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\f \x01(\tR\trequestId\x12#\n" +
+	"\rprevious_hash\x18\r \x01(\tR\fpreviousHash\x12\x12\n" +
+	"\x04hash\x18\x0e \x01(\tR\x04hash\"q\n" +
+	"\x17ListAuditEventsResponse\x12.\n" +
+	"\x06events\x18\x01 \x03(\v2\x16.proviso.v1.AuditEventR\x06events\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\x92\x01\n" +
 	"\n" +
 	"CallerRole\x12\x1b\n" +
 	"\x17CALLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -465,10 +919,15 @@ const file_proviso_v1_access_proto_rawDesc = "" +
 	"\x14QUOTA_TOKENS_PER_DAY\x10\x03\x12\x11\n" +
 	"\rQUOTA_STREAMS\x10\x04\x12\x13\n" +
 	"\x0fQUOTA_DOCUMENTS\x10\x05\x12\x0f\n" +
-	"\vQUOTA_BYTES\x10\x062\xaa\x01\n" +
+	"\vQUOTA_BYTES\x10\x06*`\n" +
+	"\fAuditOutcome\x12\x1d\n" +
+	"\x19AUDIT_OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12AUDIT_OUTCOME_DONE\x10\x01\x12\x19\n" +
+	"\x15AUDIT_OUTCOME_REFUSED\x10\x022\x8b\x02\n" +
 	"\rAccessService\x12M\n" +
 	"\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x12J\n" +
-	"\bGetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01B\xac\x01\n" +
+	"\bGetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01\x12_\n" +
+	"\x0fListAuditEvents\x12\".proviso.v1.ListAuditEventsRequest\x1a#.proviso.v1.ListAuditEventsResponse\"\x03\x90\x02\x01B\xac\x01\n" +
 	"\x0ecom.proviso.v1B\vAccessProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -485,32 +944,45 @@ func file_proviso_v1_access_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_access_proto_rawDescData
 }
 
-var file_proviso_v1_access_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_proviso_v1_access_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_proviso_v1_access_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_proviso_v1_access_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_proviso_v1_access_proto_goTypes = []any{
-	(CallerRole)(0),               // 0: proviso.v1.CallerRole
-	(Quota)(0),                    // 1: proviso.v1.Quota
-	(*GetCallerRequest)(nil),      // 2: proviso.v1.GetCallerRequest
-	(*GetCallerResponse)(nil),     // 3: proviso.v1.GetCallerResponse
-	(*GetUsageRequest)(nil),       // 4: proviso.v1.GetUsageRequest
-	(*QuotaUsage)(nil),            // 5: proviso.v1.QuotaUsage
-	(*GetUsageResponse)(nil),      // 6: proviso.v1.GetUsageResponse
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(CallerRole)(0),                 // 0: proviso.v1.CallerRole
+	(Quota)(0),                      // 1: proviso.v1.Quota
+	(AuditOutcome)(0),               // 2: proviso.v1.AuditOutcome
+	(*GetCallerRequest)(nil),        // 3: proviso.v1.GetCallerRequest
+	(*GetCallerResponse)(nil),       // 4: proviso.v1.GetCallerResponse
+	(*GetUsageRequest)(nil),         // 5: proviso.v1.GetUsageRequest
+	(*QuotaUsage)(nil),              // 6: proviso.v1.QuotaUsage
+	(*GetUsageResponse)(nil),        // 7: proviso.v1.GetUsageResponse
+	(*AuditFilter)(nil),             // 8: proviso.v1.AuditFilter
+	(*ListAuditEventsRequest)(nil),  // 9: proviso.v1.ListAuditEventsRequest
+	(*AuditEvent)(nil),              // 10: proviso.v1.AuditEvent
+	(*ListAuditEventsResponse)(nil), // 11: proviso.v1.ListAuditEventsResponse
+	(*timestamppb.Timestamp)(nil),   // 12: google.protobuf.Timestamp
 }
 var file_proviso_v1_access_proto_depIdxs = []int32{
-	0, // 0: proviso.v1.GetCallerResponse.roles:type_name -> proviso.v1.CallerRole
-	1, // 1: proviso.v1.QuotaUsage.quota:type_name -> proviso.v1.Quota
-	7, // 2: proviso.v1.QuotaUsage.reset_time:type_name -> google.protobuf.Timestamp
-	5, // 3: proviso.v1.GetUsageResponse.usage:type_name -> proviso.v1.QuotaUsage
-	2, // 4: proviso.v1.AccessService.GetCaller:input_type -> proviso.v1.GetCallerRequest
-	4, // 5: proviso.v1.AccessService.GetUsage:input_type -> proviso.v1.GetUsageRequest
-	3, // 6: proviso.v1.AccessService.GetCaller:output_type -> proviso.v1.GetCallerResponse
-	6, // 7: proviso.v1.AccessService.GetUsage:output_type -> proviso.v1.GetUsageResponse
-	6, // [6:8] is the sub-list for method output_type
-	4, // [4:6] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	0,  // 0: proviso.v1.GetCallerResponse.roles:type_name -> proviso.v1.CallerRole
+	1,  // 1: proviso.v1.QuotaUsage.quota:type_name -> proviso.v1.Quota
+	12, // 2: proviso.v1.QuotaUsage.reset_time:type_name -> google.protobuf.Timestamp
+	6,  // 3: proviso.v1.GetUsageResponse.usage:type_name -> proviso.v1.QuotaUsage
+	12, // 4: proviso.v1.AuditFilter.start_time:type_name -> google.protobuf.Timestamp
+	12, // 5: proviso.v1.AuditFilter.end_time:type_name -> google.protobuf.Timestamp
+	8,  // 6: proviso.v1.ListAuditEventsRequest.filter:type_name -> proviso.v1.AuditFilter
+	12, // 7: proviso.v1.AuditEvent.time:type_name -> google.protobuf.Timestamp
+	2,  // 8: proviso.v1.AuditEvent.outcome:type_name -> proviso.v1.AuditOutcome
+	10, // 9: proviso.v1.ListAuditEventsResponse.events:type_name -> proviso.v1.AuditEvent
+	3,  // 10: proviso.v1.AccessService.GetCaller:input_type -> proviso.v1.GetCallerRequest
+	5,  // 11: proviso.v1.AccessService.GetUsage:input_type -> proviso.v1.GetUsageRequest
+	9,  // 12: proviso.v1.AccessService.ListAuditEvents:input_type -> proviso.v1.ListAuditEventsRequest
+	4,  // 13: proviso.v1.AccessService.GetCaller:output_type -> proviso.v1.GetCallerResponse
+	7,  // 14: proviso.v1.AccessService.GetUsage:output_type -> proviso.v1.GetUsageResponse
+	11, // 15: proviso.v1.AccessService.ListAuditEvents:output_type -> proviso.v1.ListAuditEventsResponse
+	13, // [13:16] is the sub-list for method output_type
+	10, // [10:13] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_access_proto_init() }
@@ -523,8 +995,8 @@ func file_proviso_v1_access_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_access_proto_rawDesc), len(file_proviso_v1_access_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   5,
+			NumEnums:      3,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,21 +19,26 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AccessService_GetCaller_FullMethodName = "/proviso.v1.AccessService/GetCaller"
-	AccessService_GetUsage_FullMethodName  = "/proviso.v1.AccessService/GetUsage"
+	AccessService_GetCaller_FullMethodName       = "/proviso.v1.AccessService/GetCaller"
+	AccessService_GetUsage_FullMethodName        = "/proviso.v1.AccessService/GetUsage"
+	AccessService_ListAuditEvents_FullMethodName = "/proviso.v1.AccessService/ListAuditEvents"
 )
 
 // AccessServiceClient is the client API for AccessService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AccessService says who the caller is.
+// AccessService says who the caller is, and who did what.
 type AccessServiceClient interface {
 	// GetCaller returns what the service makes of the call's credentials.
 	GetCaller(ctx context.Context, in *GetCallerRequest, opts ...grpc.CallOption) (*GetCallerResponse, error)
 	// GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
 	// Errors: PERMISSION_DENIED/PERMISSION_DENIED.
 	GetUsage(ctx context.Context, in *GetUsageRequest, opts ...grpc.CallOption) (*GetUsageResponse, error)
+	// ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+	// auditor. Where no credentials are asked for, every caller may use it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+	ListAuditEvents(ctx context.Context, in *ListAuditEventsRequest, opts ...grpc.CallOption) (*ListAuditEventsResponse, error)
 }
 
 type accessServiceClient struct {
@@ -64,17 +69,31 @@ func (c *accessServiceClient) GetUsage(ctx context.Context, in *GetUsageRequest,
 	return out, nil
 }
 
+func (c *accessServiceClient) ListAuditEvents(ctx context.Context, in *ListAuditEventsRequest, opts ...grpc.CallOption) (*ListAuditEventsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListAuditEventsResponse)
+	err := c.cc.Invoke(ctx, AccessService_ListAuditEvents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AccessServiceServer is the server API for AccessService service.
 // All implementations must embed UnimplementedAccessServiceServer
 // for forward compatibility.
 //
-// AccessService says who the caller is.
+// AccessService says who the caller is, and who did what.
 type AccessServiceServer interface {
 	// GetCaller returns what the service makes of the call's credentials.
 	GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error)
 	// GetUsage returns what the caller's tenant may use, and has used; only administrators of the tenant may call it.
 	// Errors: PERMISSION_DENIED/PERMISSION_DENIED.
 	GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error)
+	// ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+	// auditor. Where no credentials are asked for, every caller may use it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+	ListAuditEvents(context.Context, *ListAuditEventsRequest) (*ListAuditEventsResponse, error)
 	mustEmbedUnimplementedAccessServiceServer()
 }
 
@@ -90,6 +109,9 @@ func (UnimplementedAccessServiceServer) GetCaller(context.Context, *GetCallerReq
 }
 func (UnimplementedAccessServiceServer) GetUsage(context.Context, *GetUsageRequest) (*GetUsageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetUsage not implemented")
+}
+func (UnimplementedAccessServiceServer) ListAuditEvents(context.Context, *ListAuditEventsRequest) (*ListAuditEventsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListAuditEvents not implemented")
 }
 func (UnimplementedAccessServiceServer) mustEmbedUnimplementedAccessServiceServer() {}
 func (UnimplementedAccessServiceServer) testEmbeddedByValue()                       {}
@@ -148,6 +170,24 @@ func _AccessService_GetUsage_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccessService_ListAuditEvents_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListAuditEventsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccessServiceServer).ListAuditEvents(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccessService_ListAuditEvents_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccessServiceServer).ListAuditEvents(ctx, req.(*ListAuditEventsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AccessService_ServiceDesc is the grpc.ServiceDesc for AccessService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -162,6 +202,10 @@ var AccessService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetUsage",
 			Handler:    _AccessService_GetUsage_Handler,
+		},
+		{
+			MethodName: "ListAuditEvents",
+			Handler:    _AccessService_ListAuditEvents_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

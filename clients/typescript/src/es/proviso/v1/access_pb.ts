@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/access.proto.
  */
 export const file_proviso_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAESDQoFbGltaXQYAyABKAESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSqSAQoKQ2FsbGVyUm9sZRIbChdDQUxMRVJfUk9MRV9VTlNQRUNJRklFRBAAEhUKEUNBTExFUl9ST0xFX0FETUlOEAESFwoTQ0FMTEVSX1JPTEVfQVVESVRPUhACEhgKFENBTExFUl9ST0xFX09QRVJBVE9SEAMSHQoZQ0FMTEVSX1JPTEVfQUNUX0ZPUl9VU0VSUxAEKqkBCgVRdW90YRIVChFRVU9UQV9VTlNQRUNJRklFRBAAEh0KGVFVT1RBX1JFUVVFU1RTX1BFUl9NSU5VVEUQARIXChNRVU9UQV9UVVJOU19QRVJfREFZEAISGAoUUVVPVEFfVE9LRU5TX1BFUl9EQVkQAxIRCg1RVU9UQV9TVFJFQU1TEAQSEwoPUVVPVEFfRE9DVU1FTlRTEAUSDwoLUVVPVEFfQllURVMQBjKqAQoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAESDQoFbGltaXQYAyABKAESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSLCAQoLQXVkaXRGaWx0ZXISIAoJbWF0dGVyX2lkGAEgASgJQg26SArYAQFyBRhAsAEBEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABEhgKBm1ldGhvZBgDIAEoCUIIukgFcgMYgAESLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIn8KFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABBInCgZmaWx0ZXIYAyABKAsyFy5wcm92aXNvLnYxLkF1ZGl0RmlsdGVyIrICCgpBdWRpdEV2ZW50EhAKCHNlcXVlbmNlGAEgASgBEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3VzZXJfaWQYAyABKAkSCwoDa2V5GAQgASgJEg4KBm1ldGhvZBgFIAEoCRIOCgZhY3Rpb24YBiABKAkSEAoIcmVzb3VyY2UYByABKAkSEwoLcmVzb3VyY2VfaWQYCCABKAkSEQoJbWF0dGVyX2lkGAkgASgJEikKB291dGNvbWUYCiABKA4yGC5wcm92aXNvLnYxLkF1ZGl0T3V0Y29tZRIMCgRwZWVyGAsgASgJEhIKCnJlcXVlc3RfaWQYDCABKAkSFQoNcHJldmlvdXNfaGFzaBgNIAEoCRIMCgRoYXNoGA4gASgJIloKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnByb3Zpc28udjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkqkgEKCkNhbGxlclJvbGUSGwoXQ0FMTEVSX1JPTEVfVU5TUEVDSUZJRUQQABIVChFDQUxMRVJfUk9MRV9BRE1JThABEhcKE0NBTExFUl9ST0xFX0FVRElUT1IQAhIYChRDQUxMRVJfUk9MRV9PUEVSQVRPUhADEh0KGUNBTExFUl9ST0xFX0FDVF9GT1JfVVNFUlMQBCqpAQoFUXVvdGESFQoRUVVPVEFfVU5TUEVDSUZJRUQQABIdChlRVU9UQV9SRVFVRVNUU19QRVJfTUlOVVRFEAESFwoTUVVPVEFfVFVSTlNfUEVSX0RBWRACEhgKFFFVT1RBX1RPS0VOU19QRVJfREFZEAMSEQoNUVVPVEFfU1RSRUFNUxAEEhMKD1FVT1RBX0RPQ1VNRU5UUxAFEg8KC1FVT1RBX0JZVEVTEAYqYAoMQXVkaXRPdXRjb21lEh0KGUFVRElUX09VVENPTUVfVU5TUEVDSUZJRUQQABIWChJBVURJVF9PVVRDT01FX0RPTkUQARIZChVBVURJVF9PVVRDT01FX1JFRlVTRUQQAjKLAgoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEl8KD0xpc3RBdWRpdEV2ZW50cxIiLnByb3Zpc28udjEuTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBojLnByb3Zpc28udjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * GetCallerRequest is empty but for the user.
@@ -157,6 +157,232 @@ export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*
   messageDesc(file_proviso_v1_access, 4);
 
 /**
+ * AuditFilter says which events are wanted; a field that is not set does not matter.
+ *
+ * @generated from message proviso.v1.AuditFilter
+ */
+export type AuditFilter = Message<"proviso.v1.AuditFilter"> & {
+  /**
+   * UUID of a matter. Limits: 0 to 64 characters.
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * The user who did it. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+
+  /**
+   * The method by which it was done, as in AuditEvent. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string method = 3;
+   */
+  method: string;
+
+  /**
+   * Events at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 4;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * Events before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 5;
+   */
+  endTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.AuditFilter.
+ * Use `create(AuditFilterSchema)` to create a new message.
+ */
+export const AuditFilterSchema: GenMessage<AuditFilter> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 5);
+
+/**
+ * ListAuditEventsRequest asks for a page of events.
+ *
+ * @generated from message proviso.v1.ListAuditEventsRequest
+ */
+export type ListAuditEventsRequest = Message<"proviso.v1.ListAuditEventsRequest"> & {
+  /**
+   * Number of events to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added meanwhile. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only these events; all when it is not set.
+   *
+   * @generated from field: proviso.v1.AuditFilter filter = 3;
+   */
+  filter?: AuditFilter | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.ListAuditEventsRequest.
+ * Use `create(ListAuditEventsRequestSchema)` to create a new message.
+ */
+export const ListAuditEventsRequestSchema: GenMessage<ListAuditEventsRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 6);
+
+/**
+ * AuditEvent is one act. It has ids, and no contents and no names of matters or documents.
+ *
+ * @generated from message proviso.v1.AuditEvent
+ */
+export type AuditEvent = Message<"proviso.v1.AuditEvent"> & {
+  /**
+   * Its number among the events of the tenant, from 1 and without gaps. It is a double because JavaScript rounds
+   * integers of 64 bits.
+   *
+   * @generated from field: double sequence = 1;
+   */
+  sequence: number;
+
+  /**
+   * When it was done.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 2;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * The user on whose behalf it was done; "service" for the service's own work, which has no method.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+
+  /**
+   * The credential that was shown: the API key, the client certificate, or the issuer of the token.
+   *
+   * @generated from field: string key = 4;
+   */
+  key: string;
+
+  /**
+   * The service and method that was called, for example "MatterService/DeleteMatter", or the command that was given.
+   *
+   * @generated from field: string method = 5;
+   */
+  method: string;
+
+  /**
+   * What was done, by a verb: "delete".
+   *
+   * @generated from field: string action = 6;
+   */
+  action: string;
+
+  /**
+   * The kind of thing that it was done to: "matter", "document", "member", "session", "turn", "api_key"; may be empty.
+   *
+   * @generated from field: string resource = 7;
+   */
+  resource: string;
+
+  /**
+   * The id of that thing.
+   *
+   * @generated from field: string resource_id = 8;
+   */
+  resourceId: string;
+
+  /**
+   * The matter that it concerns; "documentation" for the documentation. Empty for none.
+   *
+   * @generated from field: string matter_id = 9;
+   */
+  matterId: string;
+
+  /**
+   * What became of it.
+   *
+   * @generated from field: proviso.v1.AuditOutcome outcome = 10;
+   */
+  outcome: AuditOutcome;
+
+  /**
+   * The network address of the caller.
+   *
+   * @generated from field: string peer = 11;
+   */
+  peer: string;
+
+  /**
+   * The id of the call, which the service's log has too.
+   *
+   * @generated from field: string request_id = 12;
+   */
+  requestId: string;
+
+  /**
+   * The hash of the event before it; empty for the first.
+   *
+   * @generated from field: string previous_hash = 13;
+   */
+  previousHash: string;
+
+  /**
+   * SHA-256 of all the values and the hash before, in hexadecimal: see the documentation of the audit.
+   *
+   * @generated from field: string hash = 14;
+   */
+  hash: string;
+};
+
+/**
+ * Describes the message proviso.v1.AuditEvent.
+ * Use `create(AuditEventSchema)` to create a new message.
+ */
+export const AuditEventSchema: GenMessage<AuditEvent> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 7);
+
+/**
+ * ListAuditEventsResponse is a page of events.
+ *
+ * @generated from message proviso.v1.ListAuditEventsResponse
+ */
+export type ListAuditEventsResponse = Message<"proviso.v1.ListAuditEventsResponse"> & {
+  /**
+   * The events, the newest first.
+   *
+   * @generated from field: repeated proviso.v1.AuditEvent events = 1;
+   */
+  events: AuditEvent[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message proviso.v1.ListAuditEventsResponse.
+ * Use `create(ListAuditEventsResponseSchema)` to create a new message.
+ */
+export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 8);
+
+/**
  * CallerRole is what a credential may do in its tenant, beside what its user may do in matters.
  *
  * @generated from enum proviso.v1.CallerRole
@@ -267,7 +493,41 @@ export const QuotaSchema: GenEnum<Quota> = /*@__PURE__*/
   enumDesc(file_proviso_v1_access, 1);
 
 /**
- * AccessService says who the caller is.
+ * AuditOutcome is what became of an act.
+ *
+ * @generated from enum proviso.v1.AuditOutcome
+ */
+export enum AuditOutcome {
+  /**
+   * No outcome; the service never sends it.
+   *
+   * @generated from enum value: AUDIT_OUTCOME_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It was done.
+   *
+   * @generated from enum value: AUDIT_OUTCOME_DONE = 1;
+   */
+  DONE = 1,
+
+  /**
+   * The caller was not let in, or the matter does not exist for him.
+   *
+   * @generated from enum value: AUDIT_OUTCOME_REFUSED = 2;
+   */
+  REFUSED = 2,
+}
+
+/**
+ * Describes the enum proviso.v1.AuditOutcome.
+ */
+export const AuditOutcomeSchema: GenEnum<AuditOutcome> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_access, 2);
+
+/**
+ * AccessService says who the caller is, and who did what.
  *
  * @generated from service proviso.v1.AccessService
  */
@@ -292,6 +552,18 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof GetUsageRequestSchema;
     output: typeof GetUsageResponseSchema;
+  },
+  /**
+   * ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+   * auditor. Where no credentials are asked for, every caller may use it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+   *
+   * @generated from rpc proviso.v1.AccessService.ListAuditEvents
+   */
+  listAuditEvents: {
+    methodKind: "unary";
+    input: typeof ListAuditEventsRequestSchema;
+    output: typeof ListAuditEventsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_proviso_v1_access, 0);

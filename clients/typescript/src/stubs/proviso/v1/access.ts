@@ -68,6 +68,24 @@ export namespace Quota {
   export type QUOTA_BYTES = typeof Quota.QUOTA_BYTES;
 }
 
+/** AuditOutcome is what became of an act. */
+export const AuditOutcome = {
+  /** AUDIT_OUTCOME_UNSPECIFIED - No outcome; the service never sends it. */
+  AUDIT_OUTCOME_UNSPECIFIED: "AUDIT_OUTCOME_UNSPECIFIED",
+  /** AUDIT_OUTCOME_DONE - It was done. */
+  AUDIT_OUTCOME_DONE: "AUDIT_OUTCOME_DONE",
+  /** AUDIT_OUTCOME_REFUSED - The caller was not let in, or the matter does not exist for him. */
+  AUDIT_OUTCOME_REFUSED: "AUDIT_OUTCOME_REFUSED",
+} as const;
+
+export type AuditOutcome = typeof AuditOutcome[keyof typeof AuditOutcome];
+
+export namespace AuditOutcome {
+  export type AUDIT_OUTCOME_UNSPECIFIED = typeof AuditOutcome.AUDIT_OUTCOME_UNSPECIFIED;
+  export type AUDIT_OUTCOME_DONE = typeof AuditOutcome.AUDIT_OUTCOME_DONE;
+  export type AUDIT_OUTCOME_REFUSED = typeof AuditOutcome.AUDIT_OUTCOME_REFUSED;
+}
+
 /** GetCallerRequest is empty but for the user. */
 export interface GetCallerRequest {
   /** The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters. */
@@ -111,9 +129,83 @@ export interface GetUsageResponse {
   usage: QuotaUsage[];
 }
 
+/** AuditFilter says which events are wanted; a field that is not set does not matter. */
+export interface AuditFilter {
+  /** UUID of a matter. Limits: 0 to 64 characters. */
+  matterId: string;
+  /** The user who did it. Limits: 0 to 128 characters. */
+  userId: string;
+  /** The method by which it was done, as in AuditEvent. Limits: 0 to 128 characters. */
+  method: string;
+  /** Events at this time or later. */
+  startTime:
+    | Timestamp
+    | undefined;
+  /** Events before this time. */
+  endTime: Timestamp | undefined;
+}
+
+/** ListAuditEventsRequest asks for a page of events. */
+export interface ListAuditEventsRequest {
+  /** Number of events to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  pageSize: number;
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added meanwhile. Limits: 0 to 512 characters.
+   */
+  pageToken: string;
+  /** Only these events; all when it is not set. */
+  filter: AuditFilter | undefined;
+}
+
+/** AuditEvent is one act. It has ids, and no contents and no names of matters or documents. */
+export interface AuditEvent {
+  /**
+   * Its number among the events of the tenant, from 1 and without gaps. It is a double because JavaScript rounds
+   * integers of 64 bits.
+   */
+  sequence: number;
+  /** When it was done. */
+  time:
+    | Timestamp
+    | undefined;
+  /** The user on whose behalf it was done; "service" for the service's own work, which has no method. */
+  userId: string;
+  /** The credential that was shown: the API key, the client certificate, or the issuer of the token. */
+  key: string;
+  /** The service and method that was called, for example "MatterService/DeleteMatter", or the command that was given. */
+  method: string;
+  /** What was done, by a verb: "delete". */
+  action: string;
+  /** The kind of thing that it was done to: "matter", "document", "member", "session", "turn", "api_key"; may be empty. */
+  resource: string;
+  /** The id of that thing. */
+  resourceId: string;
+  /** The matter that it concerns; "documentation" for the documentation. Empty for none. */
+  matterId: string;
+  /** What became of it. */
+  outcome: AuditOutcome;
+  /** The network address of the caller. */
+  peer: string;
+  /** The id of the call, which the service's log has too. */
+  requestId: string;
+  /** The hash of the event before it; empty for the first. */
+  previousHash: string;
+  /** SHA-256 of all the values and the hash before, in hexadecimal: see the documentation of the audit. */
+  hash: string;
+}
+
+/** ListAuditEventsResponse is a page of events. */
+export interface ListAuditEventsResponse {
+  /** The events, the newest first. */
+  events: AuditEvent[];
+  /** Token of the next page; empty on the last. */
+  nextPageToken: string;
+}
+
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
-/** AccessService says who the caller is. */
+/** AccessService says who the caller is, and who did what. */
 
 export interface AccessServiceClient {
   /** GetCaller returns what the service makes of the call's credentials. */
@@ -126,9 +218,17 @@ export interface AccessServiceClient {
    */
 
   getUsage(request: GetUsageRequest, metadata?: Metadata): Observable<GetUsageResponse>;
+
+  /**
+   * ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+   * auditor. Where no credentials are asked for, every caller may use it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  listAuditEvents(request: ListAuditEventsRequest, metadata?: Metadata): Observable<ListAuditEventsResponse>;
 }
 
-/** AccessService says who the caller is. */
+/** AccessService says who the caller is, and who did what. */
 
 export interface AccessServiceController {
   /** GetCaller returns what the service makes of the call's credentials. */
@@ -147,11 +247,22 @@ export interface AccessServiceController {
     request: GetUsageRequest,
     metadata?: Metadata,
   ): Promise<GetUsageResponse> | Observable<GetUsageResponse> | GetUsageResponse;
+
+  /**
+   * ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
+   * auditor. Where no credentials are asked for, every caller may use it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  listAuditEvents(
+    request: ListAuditEventsRequest,
+    metadata?: Metadata,
+  ): Promise<ListAuditEventsResponse> | Observable<ListAuditEventsResponse> | ListAuditEventsResponse;
 }
 
 export function AccessServiceControllerMethods() {
   return function (constructor: Function) {
-    const grpcMethods: string[] = ["getCaller", "getUsage"];
+    const grpcMethods: string[] = ["getCaller", "getUsage", "listAuditEvents"];
     for (const method of grpcMethods) {
       const descriptor: any = Reflect.getOwnPropertyDescriptor(constructor.prototype, method);
       GrpcMethod("AccessService", method)(constructor.prototype[method], method, descriptor);
