@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.access import KeySet, UnreadableKeySet
-from proviso_service.access.key_sets import FRESH_S, MAX_BYTES, RETRY_S
+from proviso_service.access.key_sets import FRESH_S, MAX_BYTES, MAX_WAITING, RETRY_S
 from tests.support.token_issuer import key_set_of, private_key, public_jwk
 from tests.support.web_server import WebServer, endless, file, silent, web_server
 
@@ -117,6 +117,21 @@ async def test_a_slow_server_does_not_stall_calls_whose_key_is_known(seconds: Se
         assert not waiting.done()
         await keys.close()
         assert await asyncio.wait_for(waiting, 5) is None
+
+
+async def test_tokens_of_unknown_keys_wait_in_a_bounded_number(seconds: Seconds) -> None:
+    async with web_server() as server:
+        serve(server, "known")
+        keys = at(server, seconds)
+        await keys.open()
+        server.answers["/keys"] = silent
+        seconds.now += FRESH_S
+        waiting = [asyncio.create_task(keys.find("unknown")) for _ in range(MAX_WAITING)]
+        await asyncio.sleep(0)
+        assert not await asyncio.wait_for(has(keys, "unknown"), 1)
+        assert not any(task.done() for task in waiting)
+        await keys.close()
+        assert not any(await asyncio.gather(*waiting))
 
 
 async def test_an_endless_answer_is_cut_off(seconds: Seconds) -> None:

@@ -23,6 +23,9 @@ FRESH_S = 300.0
 RETRY_S = 10.0
 """The shortest time between two readings, however many tokens name unknown keys."""
 
+MAX_WAITING = 512
+"""Calls that may wait for a reading. Tokens that name unknown keys must not take the places of all calls meanwhile."""
+
 _MIN_RSA_BITS = 2_048
 
 _log = structlog.get_logger(__name__)
@@ -49,6 +52,7 @@ class KeySet:
         self._held = _Held({}, -FRESH_S)
         self._tried_at = -RETRY_S
         self._reading: asyncio.Task[None] | None = None
+        self._waiting = 0
 
     async def open(self) -> None:
         """Reads the set for the first time. Raises UnreadableKeySet."""
@@ -65,8 +69,12 @@ class KeySet:
         key = self._known(key_id)
         if self._clock() - self._held.read_at >= FRESH_S or key is None:
             reading = self._read_soon()
-            if key is None and reading is not None:
-                await asyncio.wait([reading])
+            if key is None and reading is not None and self._waiting < MAX_WAITING:
+                self._waiting += 1
+                try:
+                    await asyncio.wait([reading])
+                finally:
+                    self._waiting -= 1
                 key = self._known(key_id)
         return key
 
