@@ -2,11 +2,13 @@
 const TIMES = new Set<string>([
   "createTime",
   "emitTime",
+  "endTime",
   "expireTime",
   "rateTime",
   "resetTime",
   "startTime",
   "stateTime",
+  "time",
   "timestamp",
   "updateTime",
   "uploadTime",
@@ -21,11 +23,13 @@ const DURATIONS = {
 type TimeField =
   | "createTime"
   | "emitTime"
+  | "endTime"
   | "expireTime"
   | "rateTime"
   | "resetTime"
   | "startTime"
   | "stateTime"
+  | "time"
   | "timestamp"
   | "updateTime"
   | "uploadTime";
