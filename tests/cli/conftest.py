@@ -7,6 +7,9 @@ import pytest
 
 from proviso_service.cli import connection
 from tests.cli.scripted_server import Finished, ScriptedServer, run_command, scripted_server
+from tests.support.process_logging import process_logging
+
+__all__ = ["process_logging"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,23 +1,5 @@
-"""Logging is set up for the whole process, so what a test changes is undone after it."""
+"""What these tests change of the process's logging is undone after each."""
 
-import logging
-from collections.abc import Iterator
+from tests.support.process_logging import process_logging
 
-import pytest
-import structlog
-
-
-@pytest.fixture(autouse=True)
-def _process_logging() -> Iterator[None]:
-    root, levels = logging.getLogger(), {}
-    for name, logger in logging.Logger.manager.loggerDict.items():
-        if isinstance(logger, logging.Logger):
-            levels[name] = logger.level
-    handlers, level, configured = root.handlers[:], root.level, structlog.get_config()
-    yield
-    structlog.configure(**configured)
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level = handlers, level
-    for name, logger in logging.Logger.manager.loggerDict.items():
-        if isinstance(logger, logging.Logger):
-            logger.setLevel(levels.get(name, logging.NOTSET))
+__all__ = ["process_logging"]

@@ -16,7 +16,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-from proviso_service.concurrency import with_timeout
+from proviso_service.concurrency import run_to_end, with_timeout
 from proviso_service.mcp.model import McpServerConfig, StdioTransport
 
 _log = structlog.get_logger(__name__)
@@ -141,15 +141,16 @@ async def _exit(process: Process) -> str:
 
 async def _end(process: Process) -> None:
     """Stops the process and all that it has started, in the order that the protocol prescribes: its input is closed
-    already, then comes SIGTERM, then SIGKILL, which comes also where the wait is cancelled."""
+    already, then comes SIGTERM, then SIGKILL, which comes also where the wait is cancelled. A process that was killed
+    is waited for in any case: it ends at once."""
     try:
         if not await _ended(process):
             _signal(process, signal.SIGTERM)
             await _ended(process)
     finally:
         _signal(process, signal.SIGKILL)
-    if not await _ended(process):
-        _log.error("mcp_process_left", pid=process.pid)
+        if not await run_to_end(_ended(process)):
+            _log.error("mcp_process_left", pid=process.pid)
 
 
 async def _ended(process: Process) -> bool:

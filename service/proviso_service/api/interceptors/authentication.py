@@ -195,7 +195,10 @@ class AccessControl:
         if not call.method.startswith(OWN) or self._authorisation is None:
             return
         rule = _RULES[call.method]
-        if user_id := getattr(request, "user_id", ""):
+        user_id = getattr(request, "user_id", "")
+        if len(user_id) > MAX_USER_CHARS:
+            return  # the handler refuses it, with all else that is wrong with the request
+        if user_id:
             _act_for(call, user_id)
         caller = current_act.get().caller
         matter_id = _at(request, rule.matter)
