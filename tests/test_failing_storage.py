@@ -92,6 +92,7 @@ async def test_on_a_full_disk_queries_run_and_documents_can_be_deleted(disk: Pat
             assert "disk is full" in await refused(service, await service.create_matter())
             assert errors_logged(service) == ["storage_full"]
         await service.until_health(True)
+        await service.until_logged("storage_recovered")
         assert [line["fault"] for line in service.lines("storage_recovered")] == ["full"]
         await service.create_matter(agreement=AGREEMENT)
         assert errors_logged(service) == ["storage_full"]

@@ -120,3 +120,9 @@ def test_where_the_message_does_not_tell_the_earlier_one_does() -> None:
 def test_only_the_beginning_of_a_long_message_is_read() -> None:
     question = "Was bedeutet die folgende Klausel in diesem Vertrag? " + "ich und du " * 200
     assert language_of(question + "the party of the first part shall have all rights " * 10_000) == "de"
+
+
+def test_the_letters_of_an_id_are_no_words() -> None:
+    marker = '[CONTEXT] The user has selected matter "Loan" (matter_id: {}).'
+    ids = "0c1d2c3d-4c5d-4d6c-8c7d-0d1c2d3c4d5c", "9c8d7c6d-5c4d-4d3c-8c2d-1d0c9d8c7d6c"
+    assert language_of("\n".join(map(marker.format, ids))) == "en"

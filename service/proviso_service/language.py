@@ -83,6 +83,8 @@ in "Plazo de preaviso"; those of one language are no words of another."""
 
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\S)\S*(?:_\S*|\.(?:pdf|docx?|md|txt|html?)\b)')
 _WORD = re.compile(r"[^\W\d_]+")
+_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
+"""A UUID, whose letters would be read as small words."""
 
 
 def language_of(*texts: str) -> str:
@@ -94,7 +96,7 @@ def language_of(*texts: str) -> str:
 
 def _told(text: str) -> str:
     """The language of the text; empty where its words do not tell it."""
-    beginning = text[:_READ_CHARS].lower()
+    beginning = _ID.sub(" ", text[:_READ_CHARS].lower())
     own = _QUOTED.sub(" ", beginning)
     return _most_likely(own) or _by_terms(own) or _most_likely(beginning)
 
