@@ -127,8 +127,10 @@ class MatterServiceServicer:
     """
 
     def CreateMatter(self, request, context):
-        """CreateMatter makes a matter.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+        """CreateMatter makes a matter, whose first owner is the caller.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+        credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+        no longer a member of the matter that it made.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,8 +40,10 @@ class MatterServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MatterServiceAsyncStub: ...
     CreateMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.CreateMatterRequest, _matters_pb2.CreateMatterResponse]
-    """CreateMatter makes a matter.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+    """CreateMatter makes a matter, whose first owner is the caller.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+    credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+    no longer a member of the matter that it made.
     """
     GetMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetMatterRequest, _matters_pb2.GetMatterResponse]
     """GetMatter returns a matter.
@@ -135,8 +137,10 @@ class MatterServiceAsyncStub(MatterServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.CreateMatterRequest, _matters_pb2.CreateMatterResponse]  # type: ignore[assignment]
-    """CreateMatter makes a matter.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+    """CreateMatter makes a matter, whose first owner is the caller.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+    credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+    no longer a member of the matter that it made.
     """
     GetMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetMatterRequest, _matters_pb2.GetMatterResponse]  # type: ignore[assignment]
     """GetMatter returns a matter.
@@ -233,8 +237,10 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.CreateMatterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.CreateMatterResponse, _abc.Awaitable[_matters_pb2.CreateMatterResponse]]:
-        """CreateMatter makes a matter.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+        """CreateMatter makes a matter, whose first owner is the caller.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+        credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+        no longer a member of the matter that it made.
         """
 
     @_abc_1.abstractmethod

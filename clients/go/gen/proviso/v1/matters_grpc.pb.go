@@ -47,8 +47,10 @@ const (
 // documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
 // matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
 type MatterServiceClient interface {
-	// CreateMatter makes a matter.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+	// CreateMatter makes a matter, whose first owner is the caller.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+	// credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+	// no longer a member of the matter that it made.
 	CreateMatter(ctx context.Context, in *CreateMatterRequest, opts ...grpc.CallOption) (*CreateMatterResponse, error)
 	// GetMatter returns a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
@@ -307,8 +309,10 @@ type MatterService_WatchDocumentsClient = grpc.ServerStreamingClient[WatchDocume
 // documents take the word "documentation" in place of a matter's UUID. The documentation is not a matter: no list of
 // matters shows it, it cannot be deleted as a whole, and no other method accepts the word.
 type MatterServiceServer interface {
-	// CreateMatter makes a matter.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+	// CreateMatter makes a matter, whose first owner is the caller.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+	// credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+	// no longer a member of the matter that it made.
 	CreateMatter(context.Context, *CreateMatterRequest) (*CreateMatterResponse, error)
 	// GetMatter returns a matter.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.

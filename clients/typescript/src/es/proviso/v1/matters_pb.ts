@@ -1401,8 +1401,10 @@ export const MatterRoleSchema: GenEnum<MatterRole> = /*@__PURE__*/
  */
 export const MatterService: GenService<{
   /**
-   * CreateMatter makes a matter.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+   * CreateMatter makes a matter, whose first owner is the caller.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+   * credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+   * no longer a member of the matter that it made.
    *
    * @generated from rpc proviso.v1.MatterService.CreateMatter
    */

@@ -472,8 +472,10 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 export interface MatterServiceClient {
   /**
-   * CreateMatter makes a matter.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+   * CreateMatter makes a matter, whose first owner is the caller.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+   * credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+   * no longer a member of the matter that it made.
    */
 
   createMatter(request: CreateMatterRequest, metadata?: Metadata): Observable<CreateMatterResponse>;
@@ -611,8 +613,10 @@ export interface MatterServiceClient {
 
 export interface MatterServiceController {
   /**
-   * CreateMatter makes a matter.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED.
+   * CreateMatter makes a matter, whose first owner is the caller.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; ALREADY_EXISTS/REQUEST_ID_REUSED; PERMISSION_DENIED/PERMISSION_DENIED for a
+   * credential that opens certain matters only; NOT_FOUND/MATTER_NOT_FOUND when the call is repeated and the caller is
+   * no longer a member of the matter that it made.
    */
 
   createMatter(
