@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import httpx
 import pytest
-from requirements.audit import audit
+from requirements.audit import ask_registries, audit
 from requirements.locks import Package, packages
 
 OLD, NEW = Package("PyPI", "jinja", "1.0"), Package("npm", "left-pad", "2.0")
@@ -26,6 +26,17 @@ ADVISORIES = {
 }
 
 
+_FIXED = {"id": "A-fixed", "aliases": ["CVE-1"], "summary": "It breaks.", "fixed_in": ["1.1"]}
+REGISTRY = {
+    "/pypi/jinja/json": {
+        "info": {"version": "1.0"},
+        "releases": {"1.0": [{"yanked": False}], "0.9": [{"yanked": True}]},
+        "vulnerabilities": [_FIXED, {"id": "A-open", "fixed_in": []}],
+    },
+    "/left-pad/2.0": {"deprecated": "use padStart"},
+}
+
+
 class _Osv(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         queries = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["queries"]
@@ -33,7 +44,7 @@ class _Osv(BaseHTTPRequestHandler):
         self._answer({"results": [known.get(query["package"]["name"], {}) for query in queries]})
 
     def do_GET(self) -> None:
-        self._answer(ADVISORIES[self.path.rpartition("/")[2]])
+        self._answer(REGISTRY.get(self.path) or ADVISORIES[self.path.rpartition("/")[2]])
 
     def log_message(self, *_: object) -> None:
         """Prints nothing."""
@@ -78,6 +89,19 @@ def test_a_service_that_cannot_be_reached_is_no_answer() -> None:
         pass
     with pytest.raises(httpx.HTTPError):
         audit([OLD], {}, osv)
+
+
+def test_without_that_service_the_registries_say_what_they_know() -> None:
+    withdrawn, elsewhere = Package("PyPI", "jinja", "0.9"), Package("Go", "example.org/x", "1.0")
+    with _osv() as registry:
+        addresses = {"PyPI": registry, "npm": registry}
+        failures, notes, known = ask_registries([withdrawn, OLD, NEW, elsewhere], {}, addresses)
+        accepted = ask_registries([OLD], {"CVE-1": "not reached"}, addresses)
+    assert failures == ["jinja 0.9 was withdrawn from the registry", "jinja 1.0: A-fixed It breaks. (fixed in 1.1)"]
+    assert notes == ["jinja 1.0: A-open (no version has it fixed)", "left-pad 2.0 is deprecated: use padStart"]
+    assert known == 3
+    assert not accepted[0]
+    assert ask_registries([OLD, NEW], {}, addresses) == ([], [], 0)
 
 
 def test_every_lock_is_read() -> None:
