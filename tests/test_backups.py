@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from proviso_client.v1 import matters_pb2, sessions_pb2
+from proviso_service.access import AuditEvent, AuditFilter
 from proviso_service.backends.backup import BackupFailed, back_up, restore
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import FolderLock
+from proviso_service.backends.sql.audit import SqlAuditStore
+from proviso_service.backends.sql.database import Database
 from proviso_service.matters.model import UploadHeader
 from proviso_service.paging import PageRequest
 from tests.support.matters_world import TENANT, MattersWorld, matters_world, pieces
@@ -29,6 +32,16 @@ async def backed_up(data_dir: Path, destination: Path) -> Path:
     assert (code, err) == (0, ""), err
     assert out.startswith("Backed up the state and ")
     return destination
+
+
+async def audit_of(data_dir: Path) -> list[AuditEvent]:
+    """What the commands on the whole state did, the oldest first."""
+    database = Database(f"sqlite:///{data_dir / 'state.sqlite3'}")
+    try:
+        page = await SqlAuditStore(database).list("", AuditFilter(), PageRequest(100))
+    finally:
+        await database.close()
+    return list(reversed(page.items))
 
 
 async def content_of(service: RunningService, document: matters_pb2.Document) -> bytes:
@@ -55,10 +68,13 @@ async def test_a_backup_made_while_documents_come_and_go_is_whole(tmp_path: Path
         assert not busy.done()
         busy.cancel()
         await asyncio.wait([busy])
+    told_of = [event.method for event in await audit_of(tmp_path / "data") if event.action == "back up"]
+    assert told_of == ["proviso backup"] * ROUNDS
     for backup in backups:
         restored = backup.with_suffix(".restored")
         code, out, err = await proviso("restore", backup, "--data-dir", restored)
         assert (code, err, out.startswith("Restored the state and ")) == (0, "", True), err
+        assert (await audit_of(restored))[-1].action == "restore"
         async with running_service(restored, models_dir) as service:
             documents = await service.wait_until_ready(matter_id)
             assert "agreement.md" in [document.filename for document in documents]

@@ -1,5 +1,6 @@
 """What is done over a channel is in the audit, which auditors of the tenant read."""
 
+import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from google.protobuf.descriptor_pb2 import MethodOptions
+from structlog.testing import capture_logs
 
 from proviso_client import AsyncClient, ProvisoError
 from proviso_client.v1 import access_pb2 as pb
@@ -15,7 +17,9 @@ from proviso_service.access import ApiKey, digest_of, new_key
 from proviso_service.access.audit import MAX_REFUSED
 from proviso_service.api.standard_services import SERVICES
 from proviso_service.backends.sql.access import SqlApiKeyStore
+from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database
+from proviso_service.errors import Unavailable
 from proviso_service.identity import Role
 from proviso_service.wiring_access import api_key_secret
 from tests.support.changes import database_changes
@@ -130,7 +134,7 @@ async def test_every_method_that_changes_something_records_one_event_without_con
         async with running_service(tmp_path, models_dir, *script) as running, client_of(running) as client:
             await change_everything(running, client)
             events = await wait_for(client, "CancelTurn", "ReloadCatalog", "RebuildIndex")
-    called = Counter(name_of(event) for event in events if event.method)
+    called = Counter(name_of(event) for event in events if event.method and not event.action.startswith("read "))
     assert called == dict.fromkeys(changing_methods() - UNRECORDED - READS, 1)
     assert [event.sequence for event in events] == sorted(event.sequence for event in events)
     assert all(event.outcome == pb.AUDIT_OUTCOME_DONE and event.resource_id != "" for event in events if event.resource)
@@ -155,6 +159,39 @@ async def test_what_is_read_of_a_matter_is_recorded(tmp_path: Path, models_dir: 
             assert {event.matter_id for event in events if name_of(event) != "ListRatings"} == {matter_id}
             shown = next(event for event in events if name_of(event) == "GetDocumentContent")
             assert (shown.resource, shown.resource_id) == ("document", document.document_id)
+
+
+async def test_what_the_agent_reads_in_a_turn_is_one_event(tmp_path: Path, models_dir: Path) -> None:
+    searches = calls(*(Call("isaacus_search", json.dumps({"query": query})) for query in ("fees", "insurance")))
+    fails = calls(Call("get_document_text", '{"filename": "none.md"}'))
+    script = (searches, calls(Call("list_matter_documents")), fails, text("Which fees do you mean?"))
+    async with running_service(tmp_path, models_dir, *script, text("Which ones?")) as running:
+        matter_id = await running.create_matter(fees="# Fees\n\nUSD 5.", insurance="# Insurance\n\nUSD 7.")
+        await running.ask("What are the fees?", matter_id)
+        await running.ask("Fees?", matter_id)
+        async with client_of(running) as client:
+            read, *others = [event for event in await events_of(client) if event.action.startswith("read ")]
+    assert not others
+    assert read.action == "read by isaacus_search, list_matter_documents; documents: 2"
+    assert (read.method, read.matter_id, read.resource) == ("ChatService/Chat", matter_id, "turn")
+
+
+async def test_what_cannot_be_stored_is_told_by_one_line_of_the_log_with_all_that_it_says(
+    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
+        raise Unavailable("the disk is full")
+
+    with capture_logs() as log:
+        async with running_service(tmp_path, models_dir) as running, client_of(running) as client:
+            matter_id = await running.create_matter(fees="# Fees\n\nUSD 5.")
+            monkeypatch.setattr(SqlAuditStore, "append", fails)
+            await client.tools.search(matter_id, "fees")
+    (lost,) = [line for line in log if line["event"] == "audit_event_not_stored"]
+    assert (lost["log_level"], lost["reason"]) == ("error", "the disk is full")
+    assert (lost["user_id"], lost["method"], lost["action"]) == ("local", "ToolService/Search", "read")
+    assert lost["matter_id"] == matter_id
+    assert {"tenant", "key", "peer", "request_id", "resource", "resource_id", "outcome"} <= set(lost)
 
 
 async def test_what_changes_nothing_is_not_recorded(tmp_path: Path, models_dir: Path) -> None:

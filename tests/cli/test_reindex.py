@@ -33,6 +33,9 @@ async def test_a_running_server_rebuilds_and_without_one_the_command_does(tmp_pa
     assert shown.exit_code == 0
     assert f"{summary['rebuilt']} vectors" in shown.out
     assert (data / "vectors" / "current").read_text() == "generation-3"
+    exported = await run("audit", "export", "--data-dir", str(data), cwd=tmp_path)
+    rebuilt = [event for event in map(json.loads, exported.out.splitlines()) if event["action"] == "rebuild"]
+    assert [event["method"] for event in rebuilt] == ["proviso reindex", "MaintenanceService/RebuildIndex"]
     async with running_service(data, models_dir) as service:
         answer = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="monthly fees"))
         assert "USD 12,000" in answer.results[0].chunk_text

@@ -10,14 +10,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
 import structlog
 
-from proviso_service.errors import ProvisoError
 from proviso_service.identity import Act
 from proviso_service.paging import Page, PageRequest
 
@@ -31,6 +30,9 @@ MAX_REFUSED = 20
 MAX_REFUSED_IN_ALL = 100
 """Refused calls that are recorded in a minute, for one tenant and for all: a caller without rights cannot fill the
 disk."""
+
+# Made once: each event has a hash, and making an encoder takes longer than the hash.
+_JSON = json.JSONEncoder(separators=(",", ":"), default=repr)
 
 _log = structlog.get_logger(__name__)
 
@@ -95,7 +97,7 @@ class AuditStore(Protocol):
 def hash_of(*values: str | int) -> str:
     """The hash of an event: SHA-256, in hexadecimal, of the JSON array of its values in their order, without spaces and
     in ASCII. The last of them is the hash of the event before it."""
-    return hashlib.sha256(json.dumps(values, separators=(",", ":"), default=repr).encode()).hexdigest()
+    return hashlib.sha256(_JSON.encode(values).encode()).hexdigest()
 
 
 def time_in(moment: datetime) -> str:
@@ -142,7 +144,7 @@ class AuditTrail:
     """Records what changes nothing in the database: reads, refused calls, and acts on what lies in memory.
 
     They are stored in the background, so that no call waits for the disk: a process that is killed may lose those of
-    its last moments. Those that cannot be stored are logged."""
+    its last moments. Each of those that cannot be stored is told by a line of the log, with all that it would say."""
 
     def __init__(self, store: AuditStore, clock: Callable[[], float]) -> None:
         self._store = store
@@ -184,6 +186,14 @@ class AuditTrail:
     async def _append(self, act: Act, done: Done) -> None:
         try:
             await self._store.append(act, done)
-        except ProvisoError as error:
-            told = {"method": act.method, "matter": done.matter_id, "outcome": done.outcome.value}
-            _log.error("audit event not stored", request_id=act.request_id, reason=error.message, **told)
+        except Exception as error:  # nobody waits for this task
+            caller = act.caller
+            who = {"tenant": caller.tenant, "user_id": caller.user, "key": caller.key, "peer": act.peer}
+            _log.error(
+                "audit_event_not_stored",
+                reason=str(error),
+                method=act.method,
+                request_id=act.request_id,
+                **who,
+                **asdict(done),
+            )

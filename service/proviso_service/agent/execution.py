@@ -66,6 +66,7 @@ class AgentExecution:
         self._catalog = dependencies.catalog.current
         self._memory = self._restored(suspended) if suspended else TurnMemory()
         self._text = AnswerText(turn.emit, suspended.texts if suspended else 0)
+        self._found = Sources()
         self._limits = limits_of(turn.request.options, dependencies.turns)
         if suspended is None:
             self._preparation = Preparation(
@@ -128,7 +129,7 @@ class AgentExecution:
     ) -> TurnOutcome:
         """Runs the graph from `state` to the end of the turn. `asked` are the ids of the calls that persons have been
         asked about before."""
-        memory = self._memory
+        memory, self._found = self._memory, sources
         approvals = ToolApprovals(
             self._catalog, self._dependencies.catalog, self._turn.approvals, memory.approved_tools, asked
         )
@@ -230,6 +231,7 @@ class AgentExecution:
             turn_id=self._turn.turn_id,
             new_session=self._catalog.new_session(),
             duration_s=self._turn.clock.used_s,
+            documents_read=len({passage.document_id for passage in self._found.passages}),
         )
 
 

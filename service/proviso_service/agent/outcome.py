@@ -30,6 +30,7 @@ def make_outcome(
     turn_id: str,
     new_session: NewSession,
     duration_s: float,
+    documents_read: int = 0,
 ) -> TurnOutcome:
     """The final state of a turn that ended for `reason`, and what its session keeps. A session that does not exist yet
     is made with `new_session`."""
@@ -76,6 +77,7 @@ def make_outcome(
         update_matter_context=memory.is_new_matter_context,
         new_session=new_session,
         contents=memory.items.contents if request_context is not None and request_context.payload_sha256 else {},
+        documents_read=documents_read,
     )
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 from proviso_service.backends.backup import BackupFailed, Manifest, back_up, restore
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
-from proviso_service.backends.sql.database import state_file
+from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem
+from proviso_service.cli.state import record
+from proviso_service.errors import ProvisoError
 from proviso_service.settings import Settings
 
 MAX_NAMED = 5
@@ -27,6 +29,7 @@ def make_backup(destination: Path, data_dir: Path | None) -> int:
         manifest = asyncio.run(back_up(state, FolderBlobStore(settings.data_dir / "blobs"), destination.absolute()))
     except BackupFailed as error:
         raise CommandError(f"The backup failed: {error}") from error
+    _record(settings, "proviso backup", "back up")
     sys.stdout.write(f"Backed up {_contents(manifest)} to {destination}\n")
     if not manifest.damaged:
         return 0
@@ -46,11 +49,28 @@ def restore_backup(source: Path, data_dir: Path | None) -> None:
             held.enter_context(FolderLock(settings.data_dir))
             held.enter_context(StateLock(state))
             manifest = asyncio.run(restore(source, state, settings.data_dir / "blobs"))
+            _record(settings, "proviso restore", "restore")
     except DataFolderError as error:
         raise UsageProblem(str(error)) from error
     except BackupFailed as error:
         raise CommandError(f"Nothing was restored: {error}") from error
     sys.stdout.write(f"Restored {_contents(manifest)} of {manifest.create_time:%Y-%m-%d %H:%M:%S} UTC\n")
+
+
+def _record(settings: Settings, command: str, action: str) -> None:
+    """What was done stays done where the audit cannot tell it, as on a full disk."""
+
+    async def told() -> None:
+        database = Database(settings.resolved_state_url)
+        try:
+            await record(database, command, action)
+        finally:
+            await database.close()
+
+    try:
+        asyncio.run(told())
+    except ProvisoError as error:
+        sys.stderr.write(f"proviso: The audit does not tell of this: {error.message}\n")
 
 
 def _state_of(settings: Settings) -> Path:

@@ -18,6 +18,7 @@ from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
 from proviso_service.cli.server_options import Server
+from proviso_service.cli.state import record
 from proviso_service.errors import ProvisoError
 from proviso_service.matters import MaintainedIndex
 from proviso_service.settings import Settings, TelemetrySettings
@@ -68,9 +69,10 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
         try:
             if not state_file(settings.resolved_state_url).is_file():
                 raise CommandError(f"There is no server to ask, and nothing to index in {settings.data_dir}")
-            index = await _open(settings, stack)
+            database, index = await _open(settings, stack)
             async for progress in index.rebuild():
                 yield Reindexed(progress.done, progress.total)
+            await record(database, "proviso reindex", "rebuild")
         except FolderInUse as error:
             raise CommandError(f"{error}, or name the server by --address") from error
         except (DataFolderError, UnknownSchema, UnusableState) as error:
@@ -79,7 +81,7 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
             raise CommandError(error.message) from error
 
 
-async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:
+async def _open(settings: Settings, stack: AsyncExitStack) -> tuple[Database, MaintainedIndex]:
     stack.enter_context(FolderLock(settings.data_dir))
     stack.enter_context(StateLock(state_file(settings.resolved_state_url)))
     database = Database(settings.resolved_state_url)
@@ -88,7 +90,7 @@ async def _open(settings: Settings, stack: AsyncExitStack) -> MaintainedIndex:
     index = vector_index(settings, SqlMatterStore(database), vector_model(settings))
     index.open()
     stack.push_async_callback(index.close)
-    return index
+    return database, index
 
 
 @contextmanager

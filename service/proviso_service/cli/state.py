@@ -4,9 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from proviso_service.access import Done
+from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
-from proviso_service.backends.sql.tables import UnknownSchema
+from proviso_service.backends.sql.tables import UnknownSchema, is_current
 from proviso_service.cli.output import CommandError, UsageProblem
 from proviso_service.errors import ProvisoError
 from proviso_service.identity import Act, Caller, current_act
@@ -16,6 +18,13 @@ T = TypeVar("T")
 
 OPERATOR = "operator at the command line"
 """The user, for the audit, of what a command does."""
+
+
+async def record(database: Database, command: str, action: str) -> None:
+    """Has the audit tell what a command did to the state as a whole, which no tenant's own part of it does. A state of
+    an older version has no room for it, and is left as it is. Raises ProvisoError."""
+    if await database.read(is_current):
+        await SqlAuditStore(database).append(Act(Caller("", OPERATOR), command), Done(action))
 
 
 def on_state(settings: Settings, command: str, work: Callable[[Database], Awaitable[T]]) -> T:

@@ -90,7 +90,8 @@ class TurnOutcome:
 
     `new_messages` are appended to the session. `matter_context` replaces the session's last known context when
     `update_matter_context` is set; None clears it. An unknown session is made from `new_session` when there is
-    something to keep. `contents` are the texts that the request context names by their SHA-256."""
+    something to keep. `contents` are the texts that the request context names by their SHA-256. `documents_read` counts
+    the documents of which the model was shown anything."""
 
     final_state: FinalState
     new_messages: tuple[ChatMessage, ...] = ()
@@ -98,6 +99,7 @@ class TurnOutcome:
     update_matter_context: bool = False
     new_session: NewSession = NewSession()
     contents: Mapping[str, str] = field(default_factory=dict)
+    documents_read: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, select
 
 from proviso_service.access import (
     BEFORE_ALL,
@@ -14,7 +14,7 @@ from proviso_service.access import (
     hash_of,
     time_in,
 )
-from proviso_service.backends.sql.database import Store, across_tenants, growing, insert, reading
+from proviso_service.backends.sql.database import Store, across_tenants, growing, reading
 from proviso_service.backends.sql.tables import audit_events
 from proviso_service.identity import Act, Caller, current_act
 from proviso_service.paging import Page, PageRequest, foreign_token, page_token
@@ -27,14 +27,10 @@ SERVICE = "service"
 _ROWS_AT_ONCE = 1_000
 
 _COLUMNS = audit_events.c
-# Built once, because building a statement takes longer than running it.
-_LAST = (
-    select(_COLUMNS.sequence, _COLUMNS.hash)
-    .where(_COLUMNS.tenant == bindparam("this_tenant"))
-    .order_by(_COLUMNS.sequence.desc())
-    .limit(1)
-)
-_APPEND = insert(audit_events)
+_NAMES = tuple(column.name for column in _COLUMNS)
+# Texts for the driver itself: every turn runs them, and by SQLAlchemy they take several times as long.
+_LAST = "SELECT sequence, hash FROM audit_events WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
+_APPEND = f"INSERT INTO audit_events ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"  # noqa: S608
 
 
 def record(transaction: Connection, now: datetime, tenant: str, done: Done) -> None:
@@ -53,8 +49,9 @@ def record_own(transaction: Connection, now: datetime, tenant: str, done: Done) 
 
 
 def _append(transaction: Connection, now: datetime, tenant: str, act: Act, done: Done) -> None:
-    last = transaction.execute(_LAST, {"this_tenant": tenant}).one_or_none()
-    sequence, previous = (last.sequence + 1, last.hash) if last else (1, BEFORE_ALL)
+    cursor = transaction.connection.cursor()
+    last = cursor.execute(_LAST, (tenant,)).fetchone()
+    sequence, previous = (last[0] + 1, last[1]) if last else (1, BEFORE_ALL)
     values = (
         tenant,
         sequence,
@@ -71,10 +68,8 @@ def _append(transaction: Connection, now: datetime, tenant: str, act: Act, done:
         act.request_id,
         previous,
     )
-    transaction.execute(_APPEND, dict(zip(_NAMES, (*values, hash_of(*values)), strict=True)))
-
-
-_NAMES = tuple(column.name for column in _COLUMNS)
+    cursor.execute(_APPEND, (*values, hash_of(*values)))
+    cursor.close()
 
 
 class SqlAuditStore(Store):

@@ -13,7 +13,7 @@ from proviso_service.backends.sql.database import Database, Store, across_tenant
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
 from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, sessions, turns
 from proviso_service.context.marker import parse_marker
-from proviso_service.context.model import ApprovedTool
+from proviso_service.context.model import OWN_SERVER, ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.matters import is_uuid
@@ -163,6 +163,8 @@ class SqlTurnStore(Store):
             _get(transaction, caller, turn_id)
             return False
         keep_contents(transaction, caller.tenant, contents)
+        if read := _read_in(turn_id, outcome):
+            record(transaction, now, caller.tenant, read)
         if session_id:
             keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
         return True
@@ -249,6 +251,16 @@ def _matter_of(transaction: Connection, caller: Caller, request: TurnRequest) ->
         values = {"this_tenant": caller.tenant, "this_user": caller.user, "this_session": request.session_id}
         context = transaction.execute(_LAST_CONTEXT, values).scalar_one_or_none()
     return context.matter_id if context is not None and is_uuid(context.matter_id) else ""
+
+
+def _read_in(turn_id: str, outcome: TurnOutcome) -> Done | None:
+    """What the agent read in a turn, for the audit; None where it called no tool that answered."""
+    final = outcome.final_state
+    calls = [call for call in final.tool_call_records if not call.error]
+    tools = {call.tool if call.server_name == OWN_SERVER else f"{call.server_name}/{call.tool}" for call in calls}
+    context = final.request_context.matter_context if final.request_context else None
+    action = f"read by {', '.join(sorted(tools))}; documents: {outcome.documents_read}"
+    return Done(action, "turn", turn_id, context.matter_id if context else "") if tools else None
 
 
 def _begun_or_busy(transaction: Connection, caller: Caller, request: TurnRequest, payload_sha256: str) -> TurnBegun:
