@@ -43,6 +43,7 @@ from proviso_service.turns import (
     ChatMessage,
     Decision,
     Event,
+    HistoryMessage,
     MessageRole,
     RunningTurn,
     Session,
@@ -130,12 +131,12 @@ class MemorySessions:
             self.context = change.matter_context
         return Session(session_id, new.items, self.context, NOW, NOW, approved_tools=self.approved_tools)
 
-    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
-        newest: list[ChatMessage] = []
+    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[HistoryMessage, ...]:
+        newest: list[HistoryMessage] = []
         for message in reversed(self.stored):
             is_sent = message.role in {MessageRole.USER, MessageRole.ASSISTANT} and not message.unsent
             if is_sent and max_chars >= 0:
-                newest.insert(0, message)
+                newest.insert(0, HistoryMessage(message.role, message.content))
                 max_chars -= len(message.content)
         return tuple(newest)
 

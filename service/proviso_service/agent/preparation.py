@@ -178,7 +178,7 @@ class Preparation:
         limit = room = self._limits.max_context_chars
         while True:
             stored = await self._dependencies.sessions.history(self._caller, request.session_id, limit)
-            history = without_repeats([HistoryMessage(m.role, m.content) for m in stored], self._memory.text)
+            history = without_repeats(stored, self._memory.text)
             repeated = sum(len(m.content) for m in stored[len(history) :])
             if limit >= room + repeated:
                 return history

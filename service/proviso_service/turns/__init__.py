@@ -45,7 +45,6 @@ from proviso_service.turns.log import TurnLogFull, TurnLogSealed
 from proviso_service.turns.program import (
     AskedCall,
     Emit,
-    HistoryMessage,
     OnDisconnect,
     RunningTurn,
     TextRelease,
@@ -74,6 +73,7 @@ from proviso_service.turns.runner import bare_outcome
 from proviso_service.turns.service import Turns
 from proviso_service.turns.sessions import (
     ChatMessage,
+    HistoryMessage,
     MessageRole,
     RatedAnswer,
     Session,

@@ -20,7 +20,7 @@ from proviso_service.turns.events import (
     FinalState,
 )
 from proviso_service.turns.records import Decision, ExitCause, ExitReason
-from proviso_service.turns.sessions import ChatMessage, MessageRole
+from proviso_service.turns.sessions import ChatMessage, HistoryMessage
 
 Emit = Callable[[Event], None]
 """Appends an event to the turn's log and returns at once. Raises TurnLogFull at the log's limit."""
@@ -52,14 +52,6 @@ class TurnOptions:
     max_context_chars: int | None = None
     disable_cache: bool = False
     text_release: TextRelease = TextRelease.CHECKED
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryMessage:
-    """An earlier message of the conversation, as the model is given it."""
-
-    role: MessageRole
-    content: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,14 @@ class RatedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryMessage:
+    """An earlier message of the conversation, as the model is given it."""
+
+    role: MessageRole
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A conversation. `approved_tools` need no further approval as long as they do not change. `pending_servers` had
     not listed their tools when the session was made, so that their always items are still missing."""
@@ -92,7 +100,7 @@ class TurnSessions(Protocol):
         knows that matter context from now on."""
         ...
 
-    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
+    async def history(self, caller: Caller, session_id: str, max_chars: int) -> tuple[HistoryMessage, ...]:
         """The messages of the user and the assistant for the model, without unsent ones, the oldest first: the newest
         ones, up to and including the first that takes their total over `max_chars` code points, so that the caller can
         see an overflow. Empty for an unknown session."""

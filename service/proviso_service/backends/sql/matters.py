@@ -26,6 +26,7 @@ from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.pages import RowsByTime
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matter_members, matters
 from proviso_service.errors import MatterNotFound, RequestIdReused
 from proviso_service.identity import NEVER_RETRIED, RetryKey
@@ -134,7 +135,7 @@ def _record(transaction: Connection, now: datetime, action: str, tenant: str, ma
 
 
 def _get(transaction: Connection, tenant: str, matter_id: str) -> Matter:
-    row = transaction.execute(_ONE_MATTER, {"this_tenant": tenant, "this_matter": matter_id}).one_or_none()
+    row = _ONE_MATTER.one(transaction, {"this_tenant": tenant, "this_matter": matter_id})
     if row is None:
         raise MatterNotFound(matter_id)
     return _matter_of(row)
@@ -206,7 +207,7 @@ def _next_documents(transaction: Connection, tenant: str, matter_id: str) -> lis
 
 
 # Built once, because building a statement takes longer than running it.
-_ONE_MATTER = _matters_of_tenant().where(matters.c.matter_id == bindparam("this_matter"))
+_ONE_MATTER = Prepared(_matters_of_tenant().where(matters.c.matter_id == bindparam("this_matter")))
 
 
 def _list_of(*, named: bool, of_member: bool, only_some: bool) -> RowsByTime:
@@ -242,5 +243,5 @@ def _matter_of(row: Row[Any]) -> Matter:
         row.index_version,
         row.notes,
         row.update_time,
-        MatterRole(row._mapping["role"]) if "role" in row._mapping else None,
+        MatterRole(row.role) if hasattr(row, "role") else None,
     )

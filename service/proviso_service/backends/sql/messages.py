@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, func, null, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, null, or_, select, update
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import RATED, messages, sessions, turns
 from proviso_service.context.model import RequestContext
 from proviso_service.errors import SessionNotFound, TurnNotEnded, TurnUnknown
@@ -22,6 +23,7 @@ from proviso_service.paging import Page, PageRequest, foreign_token, page_token
 from proviso_service.turns import (
     AnswerRating,
     ChatMessage,
+    HistoryMessage,
     MessageRole,
     RatedAnswer,
     Rating,
@@ -43,14 +45,16 @@ _THIS_SESSION = (
     sessions.c.session_id == bindparam("this_session"),
 )
 _KEY_AND_COUNT = select(sessions.c.session_key, sessions.c.message_count).where(*_THIS_SESSION)
-_NEWER_CHARS = func.sum(messages.c.character_count).over(order_by=messages.c.position.desc())
-_SIZED = (
-    select(messages, (_NEWER_CHARS - messages.c.character_count).label("newer_chars"))
+_NEWEST = (
+    select(messages.c.role, messages.c.content)
     .join_from(messages, sessions)
-    .where(*_THIS_SESSION, messages.c.role.in_([MessageRole.USER, MessageRole.ASSISTANT]), ~messages.c.unsent)
-    .subquery()
+    .where(*_THIS_SESSION, ~messages.c.unsent)
+    .where(or_(messages.c.role == MessageRole.USER, messages.c.role == MessageRole.ASSISTANT))
+    .order_by(messages.c.position.desc())
 )
-_HISTORY = select(_SIZED).where(_SIZED.c.newer_chars <= bindparam("max_chars")).order_by(_SIZED.c.position)
+_HISTORY = Prepared(_NEWEST)
+_WHOLE_HISTORY = Prepared(_NEWEST.with_only_columns(*messages.c))
+_APPEND = Prepared(insert(messages))
 _MESSAGES = (
     select(messages, *_RATING)
     .select_from(_WITH_TURNS)
@@ -91,8 +95,9 @@ class MessageRows(Store):
     @reading
     def history(
         self, transaction: Connection, caller: Caller, session_id: str, max_chars: int
-    ) -> tuple[ChatMessage, ...]:
-        return history_within(transaction, caller, session_id, max_chars)
+    ) -> tuple[HistoryMessage, ...]:
+        rows = _newest_within(_HISTORY, transaction, caller, session_id, max_chars)
+        return tuple(HistoryMessage(row.role, row.content) for row in rows)
 
     @reading
     def recent_contexts(
@@ -196,13 +201,27 @@ def append(
         }
         for position, message in enumerate(new, start=first)
     ]
-    if rows:
-        transaction.execute(insert(messages), rows)
+    _APPEND.run_each(transaction, rows)
 
 
 def history_within(transaction: Connection, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
-    values = _place(caller, session_id) | {"max_chars": max_chars}
-    return tuple(_message_of(row) for row in transaction.execute(_HISTORY, values))
+    """The messages of `TurnSessions.history`, whole."""
+    rows = _newest_within(_WHOLE_HISTORY, transaction, caller, session_id, max_chars)
+    return tuple(map(_message_of, rows))
+
+
+def _newest_within(
+    history: Prepared, transaction: Connection, caller: Caller, session_id: str, max_chars: int
+) -> list[Any]:
+    """The newest rows, the oldest of them first, up to and including the first that takes their total over `max_chars`.
+    Older ones are not read, however long the session is."""
+    rows = []
+    for row in history.rows(transaction, _place(caller, session_id)):
+        rows.append(row)
+        max_chars -= len(row.content)
+        if max_chars < 0:
+            break
+    return rows[::-1]
 
 
 def newest_exchanges(history: Sequence[ChatMessage], max_chars: int) -> list[ChatMessage]:

@@ -4,6 +4,7 @@ The functions below the stores run inside a transaction of the caller's; the sto
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -23,6 +24,7 @@ from proviso_service.backends.sql.messages import (
     session_key,
 )
 from proviso_service.backends.sql.pages import RowsByTime
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import OPEN_IN_SESSION, WITH_REQUEST_ID, item_contents, sessions, turns
 from proviso_service.context.model import ApprovedTool, ContextChange, ItemsChange, NewSession
 from proviso_service.errors import RequestIdReused, SessionBusy, SessionExists, SessionNotFound
@@ -78,20 +80,22 @@ class SqlSessionStore(MessageRows):
     def get(self, transaction: Connection, caller: Caller, session_id: str) -> Session:
         return _get(transaction, caller, session_id)
 
+    async def get_or_create(
+        self, caller: Caller, session_id: str, new: NewSession, change: ContextChange | None = None
+    ) -> Session:
+        with suppress(SessionNotFound):
+            session = await self.get(caller, session_id)
+            if _joined(session, new, change) == session:  # as nearly always: nothing need be written
+                return session
+        return await self._get_or_create(caller, session_id, new, change)
+
     @writing
-    def get_or_create(
-        self,
-        transaction: Connection,
-        caller: Caller,
-        session_id: str,
-        new: NewSession,
-        change: ContextChange | None = None,
+    def _get_or_create(
+        self, transaction: Connection, caller: Caller, session_id: str, new: NewSession, change: ContextChange | None
     ) -> Session:
         ensure_session(transaction, caller, session_id, self._database.now(), new, change)
         session = _get(transaction, caller, session_id)
-        joined = with_late_items(session, new)
-        if change is not None:
-            joined = replace(joined, matter_context=change.matter_context)
+        joined = _joined(session, new, change)
         if joined != session:
             changed = {
                 "items": joined.items,
@@ -196,29 +200,31 @@ def ensure_session(
     return result.one_or_none() is not None
 
 
+def _joined(session: Session, new: NewSession, change: ContextChange | None) -> Session:
+    """The session with what a turn brings to it."""
+    joined = with_late_items(session, new)
+    return joined if change is None else replace(joined, matter_context=change.matter_context)
+
+
 def keep_outcome(
     transaction: Connection, caller: Caller, session_id: str, turn_id: str, outcome: TurnOutcome, now: datetime
 ) -> None:
     """Appends a turn's messages to its session, and updates the session's matter context. An unknown session is
     created, but only when there is something to store in it."""
-    if outcome.new_messages or outcome.update_matter_context:
-        ensure_session(transaction, caller, session_id, now, outcome.new_session)
-    changes: dict[str, Any] = {
+    added = outcome.new_messages
+    keep = _KEEP_WITH_CONTEXT if outcome.update_matter_context else _KEEP
+    values = _values(caller) | {
+        "this_session": session_id,
+        "new_messages": len(added),
         "update_time": now,
-        "message_count": sessions.c.message_count + len(outcome.new_messages),
+        "matter_context": outcome.matter_context,
     }
-    if outcome.update_matter_context:
-        changes["matter_context"] = outcome.matter_context
-    statement = (
-        update(sessions)
-        .where(*is_session(caller, session_id))
-        .values(changes)
-        .returning(sessions.c.session_key, sessions.c.message_count)
-    )
-    session = transaction.execute(statement).one_or_none()
+    session = keep.one(transaction, values)
+    if session is None and (added or outcome.update_matter_context):
+        ensure_session(transaction, caller, session_id, now, outcome.new_session)
+        session = keep.one(transaction, values)
     if session is not None:
-        first = session.message_count - len(outcome.new_messages)
-        append(transaction, caller, session.session_key, turn_id, first, outcome.new_messages, now)
+        append(transaction, caller, session.session_key, turn_id, session.message_count - len(added), added, now)
 
 
 def approve_tool(transaction: Connection, caller: Caller, session_id: str, tool: ApprovedTool) -> None:
@@ -248,7 +254,7 @@ def _made_before(transaction: Connection, caller: Caller, retry: RetryKey) -> st
 
 
 def _get(transaction: Connection, caller: Caller, session_id: str) -> Session:
-    row = transaction.execute(_ONE_SESSION, _values(caller) | {"this_session": session_id}).one_or_none()
+    row = _ONE_SESSION.one(transaction, _values(caller) | {"this_session": session_id})
     if row is None:
         raise SessionNotFound(session_id)
     return _session_of(row)
@@ -279,8 +285,22 @@ def _owned_sessions() -> Select[Any]:
 
 
 # Built once, because building a statement takes longer than running it.
-_ONE_SESSION = _owned_sessions().where(sessions.c.session_id == bindparam("this_session"))
+_ONE_SESSION = Prepared(_owned_sessions().where(sessions.c.session_id == bindparam("this_session")))
 _SESSIONS = RowsByTime(_owned_sessions(), sessions.c.create_time, sessions.c.session_key, newest_first=True)
+
+
+_KEPT = (
+    update(sessions)
+    .where(
+        sessions.c.tenant == bindparam("this_tenant"),
+        sessions.c.user_id == bindparam("this_user"),
+        sessions.c.session_id == bindparam("this_session"),
+    )
+    .values(update_time=bindparam("update_time"), message_count=sessions.c.message_count + bindparam("new_messages"))
+    .returning(sessions.c.session_key, sessions.c.message_count)
+)
+_KEEP = Prepared(_KEPT)
+_KEEP_WITH_CONTEXT = Prepared(_KEPT.values(matter_context=bindparam("matter_context")))
 
 
 def _session_of(row: Row[Any]) -> Session:

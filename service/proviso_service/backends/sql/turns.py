@@ -10,6 +10,7 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindp
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Database, Store, across_tenants, insert, reading, writing
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
 from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, sessions, turns
 from proviso_service.context.marker import parse_marker
@@ -33,9 +34,24 @@ from proviso_service.turns import (
 
 IDS_PER_UPDATE = 500
 
-# Built once: every turn runs these two statements, and building and compiling them takes longer than running them.
-_BEGIN = insert(turns).on_conflict_do_nothing().returning(turns.c.turn_id)
-_FINISH = (
+_BEGIN = Prepared(
+    insert(turns).on_conflict_do_nothing(),
+    [
+        "tenant",
+        "turn_id",
+        "user_id",
+        "session_id",
+        "request_id",
+        "payload_sha256",
+        "state",
+        "owner",
+        "lease_expire_time",
+        "last_sequence",
+        "create_time",
+        "language",
+    ],
+)
+_FINISH = Prepared(
     update(turns)
     .where(
         turns.c.tenant == bindparam("this_tenant"),
@@ -52,10 +68,12 @@ _FINISH = (
     )
 )
 
-_LAST_CONTEXT = select(sessions.c.matter_context).where(
-    sessions.c.tenant == bindparam("this_tenant"),
-    sessions.c.user_id == bindparam("this_user"),
-    sessions.c.session_id == bindparam("this_session"),
+_LAST_CONTEXT = Prepared(
+    select(sessions.c.matter_context).where(
+        sessions.c.tenant == bindparam("this_tenant"),
+        sessions.c.user_id == bindparam("this_user"),
+        sessions.c.session_id == bindparam("this_session"),
+    )
 )
 
 # All columns of a TurnRecord. The suspended state of waiting turns is not one of them: it may be megabytes.
@@ -104,8 +122,7 @@ class SqlTurnStore(Store):
             "create_time": now,
             "language": request.language,
         }
-        created = transaction.execute(_BEGIN, row)
-        if created.one_or_none() is not None:
+        if _BEGIN.run(transaction, row):
             matter_id = _matter_of(transaction, caller, request)
             record(transaction, now, caller.tenant, Done("ask", "turn", turn_id, matter_id))
             return TurnBegun(turn_id, created=True)
@@ -159,7 +176,7 @@ class SqlTurnStore(Store):
             "last_sequence": last_sequence,
             "final_state": outcome.final_state,
         }
-        if transaction.execute(_FINISH, row).rowcount == 0:
+        if not _FINISH.run(transaction, row):
             _get(transaction, caller, turn_id)
             return False
         keep_contents(transaction, caller.tenant, contents)
@@ -249,7 +266,8 @@ def _matter_of(transaction: Connection, caller: Caller, request: TurnRequest) ->
     context = request.matter_context or parse_marker(request.message).context
     if context is None and request.session_id:
         values = {"this_tenant": caller.tenant, "this_user": caller.user, "this_session": request.session_id}
-        context = transaction.execute(_LAST_CONTEXT, values).scalar_one_or_none()
+        session = _LAST_CONTEXT.one(transaction, values)
+        context = session.matter_context if session else None
     return context.matter_id if context is not None and is_uuid(context.matter_id) else ""
 
 
