@@ -28,6 +28,8 @@ def tested(name: str, *tests: str) -> Row:
     return Row(name, (sys.executable, "-m", "pytest", "-q", "-o", "timeout=0", *tests))
 
 
+LOAD = "tests/api/test_rotation_under_load.py"
+
 ROWS = (
     tested("damaged-pages", "tests/test_refused_states.py::test_each_of_many_random_damaged_pages_is_found"),
     tested("refused-starts", "tests/test_refused_states.py", "-k", "one_line or share"),
@@ -35,10 +37,15 @@ ROWS = (
     tested("failing-disk", "tests/test_failing_storage.py", "-k", "readiness"),
     tested("lost-originals", "tests/test_lost_originals.py", "tests/backends/test_storage_keeper.py"),
     tested("backup", "tests/test_backups.py"),
+    tested("kill-9", "tests/test_acknowledged_acts.py"),
     tested("isolation", "tests/api/test_isolation_walk.py", "tests/backends/sql/test_tenants_of_stores.py"),
     tested("tokens", "tests/access/test_tokens.py"),
-    tested("key-rotation", "tests/api/test_credentials_over_the_wire.py", "-k", "rotated or names_the_caller"),
-    tested("certificates", "tests/api/test_tls.py", "tests/access/test_peers.py"),
+    tested("key-rotation", f"{LOAD}::test_keys_are_rotated_under_load", "tests/access/test_key_sets.py"),
+    tested(
+        "certificates",
+        f"{LOAD}::test_certificates_are_swapped_expire_and_are_revoked_under_load",
+        *("tests/api/test_tls.py", "tests/access/test_peers.py"),
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from proviso_service.access import KeySet, UnreadableKeySet
-from proviso_service.access.key_sets import FRESH_S, MAX_BYTES, MAX_WAITING, RETRY_S
+from proviso_service.access.key_sets import FRESH_S, MAX_BYTES, MAX_WAITING, READINGS, RETRY_S
 from tests.support.token_issuer import key_set_of, private_key, public_jwk
 from tests.support.web_server import WebServer, endless, file, silent, web_server
 
@@ -44,22 +44,52 @@ async def has(keys: KeySet, name: str) -> bool:
     return await asyncio.wait_for(keys.find(name), 20) is not None
 
 
-async def test_an_unknown_key_is_looked_for_every_ten_seconds_at_most(seconds: Seconds) -> None:
+async def test_unknown_keys_are_looked_for_a_few_times_at_once_and_then_every_ten_seconds(seconds: Seconds) -> None:
     async with web_server() as server:
         serve(server, "old")
         keys = at(server, seconds)
         await keys.open()
         serve(server, "old", "new")
-        assert not await has(keys, "new")
-        seconds.now += RETRY_S
         assert await has(keys, "new")
         for number in range(100):
             assert not await has(keys, f"unknown {number}")
-        assert len(server.requests) == 2
+        assert len(server.requests) == 1 + READINGS
+        serve(server, "old", "new", "newest")
+        assert not await has(keys, "newest")
         seconds.now += RETRY_S
         found = await asyncio.gather(*(has(keys, f"unknown {number}") for number in range(100)))
         assert not any(found)
-        assert len(server.requests) == 3
+        assert await has(keys, "newest")
+        assert len(server.requests) == 2 + READINGS
+        seconds.now += 100 * RETRY_S
+        for number in range(100):
+            assert not await has(keys, f"unknown {number}")
+        assert len(server.requests) == 2 + 2 * READINGS
+        await keys.close()
+
+
+async def test_a_key_that_was_added_while_the_set_is_read_is_found(seconds: Seconds) -> None:
+    async with web_server() as server:
+        serve(server, "old")
+        keys = at(server, seconds)
+        await keys.open()
+        asked, may_answer = asyncio.Event(), asyncio.Event()
+
+        async def late(writer: asyncio.StreamWriter) -> None:
+            """Answers with what there was when it was asked."""
+            asked.set()
+            await may_answer.wait()
+            await file(keys_named("old"), "application/json")(writer)
+
+        server.answers["/keys"] = late
+        under_way = asyncio.create_task(has(keys, "unknown"))
+        await asked.wait()
+        serve(server, "old", "new")
+        found = asyncio.create_task(has(keys, "new"))
+        await asyncio.sleep(0)  # it waits for the reading that is under way
+        may_answer.set()
+        assert await found
+        assert not await under_way
         await keys.close()
 
 

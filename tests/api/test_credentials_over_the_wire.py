@@ -12,7 +12,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2
 
 from proviso_client.v1 import access_pb2 as pb
-from proviso_service.access import ApiKey, digest_of, key_sets, new_key
+from proviso_service.access import ApiKey, digest_of, new_key
 from proviso_service.backends.sql.access import SqlApiKeyStore
 from proviso_service.backends.sql.database import Database, utc_now
 from proviso_service.identity import Role
@@ -21,7 +21,7 @@ from tests.support.access_world import METHODS, TIMEOUT_S, Callers, Metadata, an
 from tests.support.configured import configured
 from tests.support.running import running_service
 from tests.support.tls_files import TlsAuthority
-from tests.support.token_issuer import Issuer, key_set_of, public_jwk
+from tests.support.token_issuer import Issuer
 
 GET_CALLER = method_named("GetCaller")
 
@@ -173,28 +173,6 @@ async def test_without_authentication_everybody_may_do_everything(tmp_path: Path
             assert (found.tenant, found.user_id) == ("local", "bob" if metadata else "local")
             assert len(found.roles) == 4
             assert not found.authenticated
-
-
-async def test_keys_are_rotated_without_a_refused_call(
-    world: Callers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The issuer adds a key, signs with it, and then gives up the old one, while calls are made with both."""
-    new, keys = Issuer(), tmp_path / "keys.json"
-    both = key_set_of(
-        public_jwk(world.issuer.keys["EdDSA"], "EdDSA", "EdDSA"), public_jwk(new.keys["ES256"], "ES256", "new")
-    )
-    old_token, new_token = world.token("smith", "ada"), new.token("ES256", {"kid": "new"})
-
-    async def calls(token: str) -> None:
-        for _ in range(50):
-            assert await who(world, bearer(token))
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(calls(old_token))
-        keys.write_bytes(both)
-        monkeypatch.setattr(key_sets, "RETRY_S", 0.0)
-        group.create_task(calls(old_token))
-        group.create_task(calls(new_token))
 
 
 async def test_a_client_certificate_names_the_caller(tmp_path: Path, models_dir: Path) -> None:

@@ -20,8 +20,11 @@ TIMEOUT_S = 5.0
 FRESH_S = 300.0
 """A set is read again after this time, while calls go on with the one that is known."""
 
+READINGS = 3
+"""Readings that may follow one another at once, so that a key which the issuer has just added is found."""
+
 RETRY_S = 10.0
-"""The shortest time between two readings, however many tokens name unknown keys."""
+"""The time after which there may be one more reading, however many tokens name unknown keys."""
 
 MAX_WAITING = 512
 """Calls that may wait for a reading. Tokens that name unknown keys must not take the places of all calls meanwhile."""
@@ -50,7 +53,8 @@ class KeySet:
         self._source = source
         self._clock = clock
         self._held = _Held({}, -FRESH_S)
-        self._tried_at = -RETRY_S
+        self._readings_left = float(READINGS)
+        self._counted_at = clock()
         self._reading: asyncio.Task[None] | None = None
         self._waiting = 0
 
@@ -67,16 +71,27 @@ class KeySet:
     async def find(self, key_id: str) -> PyJWK | None:
         """The key of this id. A token that names none is checked with the only key of a set that has one."""
         key = self._known(key_id)
-        if self._clock() - self._held.read_at >= FRESH_S or key is None:
+        if self._clock() - self._held.read_at < FRESH_S and key is not None:
+            return key
+        # A reading that is under way may have begun before the issuer added the key: then there is one more.
+        for _ in range(1 + self._is_reading):
             reading = self._read_soon()
-            if key is None and reading is not None and self._waiting < MAX_WAITING:
-                self._waiting += 1
-                try:
-                    await asyncio.wait([reading])
-                finally:
-                    self._waiting -= 1
-                key = self._known(key_id)
+            if key is not None or reading is None or self._waiting >= MAX_WAITING:
+                break
+            await self._wait_for(reading)
+            key = self._known(key_id)
         return key
+
+    async def _wait_for(self, reading: asyncio.Task[None]) -> None:
+        self._waiting += 1
+        try:
+            await asyncio.wait([reading])
+        finally:
+            self._waiting -= 1
+
+    @property
+    def _is_reading(self) -> bool:
+        return self._reading is not None and not self._reading.done()
 
     def _known(self, key_id: str) -> PyJWK | None:
         keys = self._held.keys
@@ -85,10 +100,14 @@ class KeySet:
         return keys.get(key_id)
 
     def _read_soon(self) -> asyncio.Task[None] | None:
-        """The reading that is under way, or a new one; None where the last one was a moment ago."""
-        if self._reading is None or self._reading.done():
-            if self._clock() - self._tried_at < RETRY_S:
+        """The reading that is under way, or a new one; None where there were too many just now."""
+        if not self._is_reading:
+            now = self._clock()
+            self._readings_left = min(READINGS, self._readings_left + (now - self._counted_at) / RETRY_S)
+            self._counted_at = now
+            if self._readings_left < 1:
                 return None
+            self._readings_left -= 1
             self._reading = asyncio.create_task(self._read_again())
         return self._reading
 
@@ -99,7 +118,6 @@ class KeySet:
             _log.warning("key_set_not_read", error=str(error), kept_keys=len(self._held.keys))
 
     async def _read(self) -> None:
-        self._tried_at = self._clock()
         data = await (_fetched(self._source) if "://" in self._source else _read_file(self._source))
         self._held = _Held(_keys_of(self._source, data), self._clock())
 
