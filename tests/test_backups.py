@@ -5,7 +5,7 @@ import hashlib
 import os
 import random
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -115,10 +115,13 @@ async def test_a_document_deleted_while_it_is_copied_is_not_in_the_backup(world:
     class Deleting(FolderBlobStore):
         """Has a document deleted when the first of the others is read."""
 
-        async def read(self, tenant: str, key: str, start: int, size: int) -> bytes:
+        async def pieces(
+            self, tenant: str, key: str, start: int = 0, end: int | None = None
+        ) -> AsyncGenerator[bytes, None]:
             if (tmp_path / "data" / "blobs" / TENANT / max(ids)).exists():
                 await world.matters.delete_document(TENANT, matter.matter_id, max(ids))
-            return await super().read(tenant, key, start, size)
+            async for piece in super().pieces(tenant, key, start, end):
+                yield piece
 
     manifest = await back_up(
         tmp_path / "data" / "state.sqlite3", Deleting(tmp_path / "data" / "blobs"), tmp_path / "backup"

@@ -26,6 +26,7 @@ ProvisoError
 │   ├── DocumentWithoutPages    its format has none
 │   ├── NoReadyDocuments
 │   ├── LastOwner           a matter has to have an owner
+│   ├── KeyDestroyed        what sealed the originals of the tenant is gone
 │   ├── IndexRebuilding     the vector index is being rebuilt already
 │   ├── NoRequestContext    the turn has not ended, or called no model
 │   ├── TurnNotEnded        there is no answer to rate yet
@@ -39,6 +40,7 @@ ProvisoError
 └── Unavailable
     ├── Draining
     ├── NotReady
+    ├── UnusableKeys        those that originals are sealed with cannot be had
     └── StorageFailed       the disk is full, cannot be read or written, or holds damage
 
 Domain folders raise these; `api.errors` is the one place that maps them to status codes. Messages are for people and
@@ -312,6 +314,15 @@ class LastOwner(FailedPrecondition):
         )
 
 
+class KeyDestroyed(FailedPrecondition):
+    """The key that the originals of a tenant are sealed with was destroyed."""
+
+    def __init__(self, tenant: str) -> None:
+        message = "The key of this tenant's uploaded files was destroyed: they cannot be read, and none can be added"
+        super().__init__(message, "tenant")
+        self.tenant = tenant
+
+
 class CatalogInvalid(FailedPrecondition):
     """The agent's folder cannot be used; `faults` are all that is wrong with it. The message names the first ones."""
 
@@ -400,6 +411,14 @@ class Unavailable(ProvisoError):
     cause = FailureCause.PROVIDER_AWAY
 
     retry_after_s = 1.0
+
+
+class UnusableKeys(Unavailable):
+    """The keys that originals are sealed with cannot be had; `details` say why, in one line for the operator."""
+
+    def __init__(self, details: str) -> None:
+        super().__init__("The service cannot use the keys of uploaded files at present")
+        self.details = details
 
 
 class Draining(Unavailable):

@@ -40,6 +40,14 @@ def _api_url(value: str) -> str:
     return value
 
 
+def is_safe_url(url: str) -> bool:
+    """Whether what an address is sent, and answers, stays between it and this machine."""
+    try:
+        return url.startswith("https://") or urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return False
+
+
 ApiUrl = Annotated[str, AfterValidator(_api_url)]
 
 
@@ -238,6 +246,12 @@ class IqlSettings(Section):
 class StorageSettings(Section):
     state_url: str = Field(
         "", description="SQLAlchemy URL of the state database; a SQLite file in the data folder when empty."
+    )
+    seal_keys: str = Field(
+        "",
+        description="Seal uploaded originals and backups with a key for each tenant: file of the master key "
+        "(`proviso seal new-key` makes it), or address of a transit engine of Vault or OpenBao, as in "
+        "`https://vault.example.com:8200/v1/transit`, with its token in `VAULT_TOKEN`. Nothing is sealed when empty.",
     )
 
 

@@ -37,7 +37,6 @@ from proviso_service.api.server import CannotListen, Servicers, add_services, cr
 from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness
 from proviso_service.api.tools import ToolServicer
-from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError
 from proviso_service.backends.llm.factory import ChatModelUnavailable
 from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
@@ -56,12 +55,12 @@ from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
 from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
-from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable
+from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable, UnusableKeys
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters import Documentation, MaintainedIndex, Matters, Retriever, reading_limits
+from proviso_service.matters import BlobStore, Documentation, MaintainedIndex, Matters, Retriever, reading_limits
 from proviso_service.mcp.servers import open_session
 from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.reading import ProcessReader
@@ -87,6 +86,7 @@ from proviso_service.wiring_models import (
     hosted_models,
     vector_index,
 )
+from proviso_service.wiring_storage import blob_store
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -133,7 +133,7 @@ class Resources:
     store: SqlMatterStore
     models: Models
     vectors: MaintainedIndex
-    blobs: FolderBlobStore
+    blobs: BlobStore
     reader: ProcessReader
     images: ImageFetcher
     keeper: StorageKeeper
@@ -212,6 +212,8 @@ class App:
                 await readiness.set_ready()
                 await stack.enter_async_context(resources.keeper.keeping(readiness.set_sound))
                 return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
+        except UnusableKeys as error:
+            raise StartupError(error.details) from error
         except _MENDABLE as error:
             raise StartupError(str(error)) from error
 
@@ -248,7 +250,7 @@ async def _open(
     health = StorageHealth.beside(state)
     database = Database(settings.resolved_state_url, health=health)
     stack.push_async_callback(database.close)
-    blobs = FolderBlobStore(settings.data_dir / "blobs", health)
+    blobs = await asyncio.to_thread(blob_store, settings, health)
     await database.migrate()
     await blobs.open()
     reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers)

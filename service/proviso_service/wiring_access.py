@@ -2,7 +2,6 @@
 
 import time
 from contextlib import AsyncExitStack
-from urllib.parse import urlsplit
 
 from proviso_service.access import (
     ApiKeys,
@@ -23,7 +22,7 @@ from proviso_service.api.interceptors.authentication import AccessControl, Open
 from proviso_service.backends.sql.access import SqlApiKeyStore, SqlMemberStore
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database
-from proviso_service.settings import AuthSettings, Settings
+from proviso_service.settings import AuthSettings, Settings, is_safe_url
 
 
 class CannotAuthenticate(Exception):
@@ -57,20 +56,13 @@ async def open_access(
 async def _tokens(settings: AuthSettings, stack: AsyncExitStack) -> Tokens:
     if not settings.issuer or not settings.audience:
         raise CannotAuthenticate("auth.jwks needs auth.issuer and auth.audience, which tokens have to name")
-    if not settings.jwks.startswith("https://") and "://" in settings.jwks and not _is_on_this_machine(settings.jwks):
+    if "://" in settings.jwks and not is_safe_url(settings.jwks):
         raise CannotAuthenticate(f"Keys have to come from a file or an https address, and not from {settings.jwks}")
     keys = KeySet(settings.jwks)
     stack.push_async_callback(keys.close)
     await keys.open()
     claims = (settings.tenant_claim, settings.user_claim, settings.roles_claim)
     return Tokens(TokenRules(settings.issuer, settings.audience, *claims), keys)
-
-
-def _is_on_this_machine(url: str) -> bool:
-    try:
-        return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
-    except ValueError:
-        return False
 
 
 def _certificates(settings: Settings) -> Certificates:

@@ -51,6 +51,8 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.TurnExpired("t"), StatusCode.NOT_FOUND, "TURN_EXPIRED", {"ResourceInfo"}),
     (errors.Unauthenticated("no"), StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", set()),
     (errors.NotAllowed("no"), StatusCode.PERMISSION_DENIED, "PERMISSION_DENIED", set()),
+    (errors.KeyDestroyed("t"), PRECONDITION, "KEY_DESTROYED", {STATE}),
+    (errors.UnusableKeys("gone"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.LastOwner("u", "m"), PRECONDITION, "LAST_OWNER", {STATE}),
     (
         errors.QuotaExceeded("turns a day", 3, "tenants/t", 60),

@@ -227,11 +227,10 @@ async def _put(store: BlobStore, tenant: str, key: str, pieces: AsyncGenerator[b
 
 async def _checked(store: BlobStore, entry: Entry) -> AsyncGenerator[bytes, None]:
     """Yields a file of a backup. Raises BackupFailed at its end when it is not what was written."""
-    sha256, position = hashlib.sha256(), 0
+    sha256 = hashlib.sha256()
     try:
-        while piece := await store.read(entry.tenant, entry.key, position, PIECE_BYTES):
+        async for piece in store.pieces(entry.tenant, entry.key):
             sha256.update(piece)
-            position += len(piece)
             yield piece
     except KeyError:
         raise BackupFailed(f"The backup lacks its file {entry.key}") from None

@@ -6,15 +6,15 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from proviso_service.backends.backup import BackupFailed, Manifest, back_up, restore
-from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem
 from proviso_service.cli.state import record
-from proviso_service.errors import ProvisoError
+from proviso_service.errors import ProvisoError, UnusableKeys
 from proviso_service.settings import Settings
+from proviso_service.wiring_storage import blob_store
 
 MAX_NAMED = 5
 
@@ -26,7 +26,9 @@ def make_backup(destination: Path, data_dir: Path | None) -> int:
     if not state.is_file():
         raise CommandError(f"There is nothing to back up in {settings.data_dir}")
     try:
-        manifest = asyncio.run(back_up(state, FolderBlobStore(settings.data_dir / "blobs"), destination.absolute()))
+        manifest = asyncio.run(back_up(state, blob_store(settings), destination.absolute()))
+    except UnusableKeys as error:
+        raise CommandError(f"The backup failed: {error.details}") from error
     except BackupFailed as error:
         raise CommandError(f"The backup failed: {error}") from error
     _record(settings, "proviso backup", "back up")

@@ -17,7 +17,6 @@ from rich.text import Text
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.sql import migrations
@@ -32,11 +31,12 @@ from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.cli.server_options import Server
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
-from proviso_service.errors import ProvisoError
+from proviso_service.errors import ProvisoError, UnusableKeys
 from proviso_service.matters import IndexFailed, check_originals, probe_vector
 from proviso_service.reading import left_open
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
+from proviso_service.wiring_storage import blob_store
 
 MENDED = "The next start mends it from the state; searches are answered meanwhile."
 
@@ -169,17 +169,21 @@ async def _originals(settings: Settings, *, usable: bool) -> Finding:
         return Finding(Level.OK, name, "are not known without a state" if not usable else "there are none yet")
     database = Database(settings.resolved_state_url)
     try:
-        found = await check_originals(SqlMatterStore(database), FolderBlobStore(settings.data_dir / "blobs"))
+        blobs = await asyncio.to_thread(blob_store, settings)
+        found = await check_originals(SqlMatterStore(database), blobs)
+    except UnusableKeys as error:
+        return Finding(Level.FAIL, name, f"cannot be read: {error.details}", "Set PROVISO_STORAGE__SEAL_KEYS.")
     except (SQLAlchemyError, ProvisoError) as error:
         return Finding(Level.WARN, name, f"could not be read: {_first_line(error)}", "Run the doctor again.")
     finally:
         await database.close()
+    gone = f"; the keys of {found.without_key} more were destroyed" if found.without_key else ""
     if not found.damaged:
-        return Finding(Level.OK, name, f"{found.checked} uploaded files, checksums agree")
+        return Finding(Level.OK, name, f"{found.checked - found.without_key} uploaded files, checksums agree{gone}")
     first = ", ".join(f"{damage.document_id} is {damage.problem}" for damage in found.first[:MAX_ORIGINALS_NAMED])
     more = ", ..." if found.damaged > MAX_ORIGINALS_NAMED else ""
     remedy = "Delete these documents and upload them again, or restore a backup."
-    message = f"{found.damaged} of {found.checked} uploaded files are lost: {first}{more}"
+    message = f"{found.damaged} of {found.checked} uploaded files are lost: {first}{more}{gone}"
     return Finding(Level.FAIL, name, message, remedy)
 
 

@@ -14,6 +14,7 @@ from proviso_service.cli import audit
 from proviso_service.cli.configuration import DataDir, load_settings
 from proviso_service.cli.key_commands import keys
 from proviso_service.cli.output import CommandError, UsageProblem
+from proviso_service.cli.seal_commands import seal
 from proviso_service.cli.server_options import Server, connecting
 
 app = typer.Typer(
@@ -385,3 +386,4 @@ def check(
 
 app.add_typer(audit.commands)
 app.add_typer(keys)
+app.add_typer(seal)

@@ -44,6 +44,8 @@ from proviso_service.matters.reconciling import probe_vector
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.service import MatterReader, Matters
 from proviso_service.matters.stores import (
+    PIECE_BYTES,
+    BlobDamaged,
     BlobStore,
     Leftover,
     LexicalHit,
@@ -61,6 +63,8 @@ __all__ = [
     "DEFAULT_THRESHOLD",
     "DOCUMENTATION",
     "NO_SUCH_DOCUMENT",
+    "PIECE_BYTES",
+    "BlobDamaged",
     "BlobStore",
     "Document",
     "DocumentContent",

@@ -14,15 +14,13 @@ from proviso_service.errors import (
     DocumentNotFound,
     DocumentWithoutPages,
     InvalidRequest,
+    KeyDestroyed,
     OriginalDamaged,
     PageNotFound,
 )
 from proviso_service.matters.model import Document, DocumentContent, DocumentPage
-from proviso_service.matters.stores import BlobStore, MatterStore
+from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore
 from proviso_service.reading import Span
-
-PIECE_BYTES = 256 * 1024
-"""The most bytes that are read at once."""
 
 DOCUMENTS_AT_ONCE = 500
 MAX_DAMAGED_NAMED = 20
@@ -53,35 +51,39 @@ async def original_pieces(
     store: MatterStore, blobs: BlobStore, document: Document, start: int, end: int
 ) -> AsyncGenerator[bytes, None]:
     """Yields a range of a document's bytes; where that is all of them, their hash is compared at the end. Raises
-    OriginalDamaged, and DocumentNotFound when the document is deleted meanwhile."""
-    read = hashlib.sha256()
-    for position in range(start, end, PIECE_BYTES):
-        size = min(PIECE_BYTES, end - position)
-        try:
-            piece = await blobs.read(document.tenant, document.document_id, position, size)
-        except KeyError:
-            await store.get_document(document.tenant, document.matter_id, document.document_id)
-            raise OriginalDamaged(document.document_id, "missing") from None
-        if len(piece) < size:
-            raise OriginalDamaged(document.document_id, "cut short")
-        read.update(piece)
-        yield piece
+    OriginalDamaged, KeyDestroyed, and DocumentNotFound when the document is deleted meanwhile."""
+    read, position = hashlib.sha256(), start
+    try:
+        async with aclosing(blobs.pieces(document.tenant, document.document_id, start, end)) as pieces:
+            async for piece in pieces:
+                read.update(piece)
+                position += len(piece)
+                yield piece
+    except KeyError:
+        await store.get_document(document.tenant, document.matter_id, document.document_id)
+        raise OriginalDamaged(document.document_id, "missing") from None
+    except BlobDamaged:
+        raise OriginalDamaged(document.document_id, "changed") from None
+    if position < end:
+        raise OriginalDamaged(document.document_id, "cut short")
     if (start, end) == (0, document.size_bytes) and read.hexdigest() != document.sha256:
         raise OriginalDamaged(document.document_id, "changed")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedOriginals:
-    """How many originals were read, how many of them are damaged, and the first of these."""
+    """How many originals were read, how many of them are damaged, and the first of these; how many cannot be read
+    because the key of their tenant was destroyed."""
 
     checked: int
     damaged: int
     first: tuple[OriginalDamaged, ...]
+    without_key: int = 0
 
 
 async def check_originals(store: MatterStore, blobs: BlobStore, max_bytes_per_s: float = math.inf) -> CheckedOriginals:
     """Compares the bytes of every document of all tenants with the hash that they had as they were uploaded."""
-    checked, damaged = 0, 0
+    checked, damaged, without_key = 0, 0, 0
     first: list[OriginalDamaged] = []
     async for document in every_document(store):
         checked += 1
@@ -90,10 +92,12 @@ async def check_originals(store: MatterStore, blobs: BlobStore, max_bytes_per_s:
                 await asyncio.sleep(len(piece) / max_bytes_per_s)
         except DocumentNotFound:
             continue  # deleted meanwhile
+        except KeyDestroyed:
+            without_key += 1
         except OriginalDamaged as damage:
             damaged += 1
             first = [*first, damage][:MAX_DAMAGED_NAMED]
-    return CheckedOriginals(checked, damaged, tuple(first))
+    return CheckedOriginals(checked, damaged, tuple(first), without_key)
 
 
 async def every_document(store: MatterStore) -> AsyncIterator[Document]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from proviso_service.concurrency import with_timeout
-from proviso_service.errors import UnsupportedDocument
+from proviso_service.errors import KeyDestroyed, UnsupportedDocument
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
-from proviso_service.matters.stores import BlobStore, MatterStore, VectorIndex, VectorRecord
+from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore, VectorIndex, VectorRecord
 from proviso_service.models import Embedder, Vectors
 from proviso_service.reading import Chunk, ReadDocument, readable
 
@@ -87,6 +87,10 @@ class Pipeline:
             raise UnsupportedDocument(
                 "The file is no longer stored. Delete the document and upload it again."
             ) from error
+        except BlobDamaged as error:
+            raise UnsupportedDocument("The stored file is damaged. Delete the document and upload it again.") from error
+        except KeyDestroyed as error:
+            raise UnsupportedDocument(error.message) from error
         return await self._files.read(document.media_type, content)
 
     async def _embed(self, document: Document, chunks: Sequence[Chunk], report: Report) -> Vectors:

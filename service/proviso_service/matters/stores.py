@@ -1,6 +1,6 @@
 """The stores that matters need: rows, vectors and bytes. Every method is scoped by tenant."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -291,8 +291,17 @@ class VectorIndex(Protocol):
         ...
 
 
+PIECE_BYTES = 256 * 1024
+"""The most bytes that a BlobStore yields at once."""
+
+
+class BlobDamaged(Exception):
+    """Stored bytes are not those that were put."""
+
+
 class BlobStore(Protocol):
-    """Keeps uploaded bytes under opaque keys."""
+    """Keeps uploaded bytes under opaque keys. Where bytes are sealed, its methods raise KeyDestroyed for a tenant whose
+    key is gone, and Unavailable while its key cannot be had."""
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
         """Stores bytes. They are durable and whole when this returns; nothing is visible when it raises."""
@@ -302,8 +311,9 @@ class BlobStore(Protocol):
         """Returns the bytes. Raises KeyError."""
         ...
 
-    async def read(self, tenant: str, key: str, start: int, size: int) -> bytes:
-        """Returns `size` bytes from `start` on, or those that there are. Raises KeyError."""
+    def pieces(self, tenant: str, key: str, start: int = 0, end: int | None = None) -> AsyncGenerator[bytes, None]:
+        """Yields the bytes from `start` to `end`, or those that there are. Raises KeyError, and BlobDamaged where it
+        can tell."""
         ...
 
     async def delete(self, tenant: str, key: str) -> None:

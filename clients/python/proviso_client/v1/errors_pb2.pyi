@@ -42,6 +42,7 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_ORIGINAL_DAMAGED: _ClassVar[ErrorReason]
     ERROR_REASON_LAST_OWNER: _ClassVar[ErrorReason]
     ERROR_REASON_QUOTA_EXCEEDED: _ClassVar[ErrorReason]
+    ERROR_REASON_KEY_DESTROYED: _ClassVar[ErrorReason]
 
 class FailureCause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -91,6 +92,7 @@ ERROR_REASON_SECTION_NOT_FOUND: ErrorReason
 ERROR_REASON_ORIGINAL_DAMAGED: ErrorReason
 ERROR_REASON_LAST_OWNER: ErrorReason
 ERROR_REASON_QUOTA_EXCEEDED: ErrorReason
+ERROR_REASON_KEY_DESTROYED: ErrorReason
 FAILURE_CAUSE_UNSPECIFIED: FailureCause
 FAILURE_CAUSE_PROCESSING: FailureCause
 FAILURE_CAUSE_FAILED: FailureCause

@@ -4,15 +4,17 @@ import asyncio
 import hashlib
 import os
 import re
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import BinaryIO, ParamSpec, TypeVar
 from uuid import uuid4
 
 from proviso_service.backends.storage_health import NO_ROOM, StorageFault, StorageFaultFound, StorageHealth
 from proviso_service.concurrency import run_to_end
 from proviso_service.errors import Unavailable
+from proviso_service.matters import PIECE_BYTES
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,52 +42,74 @@ class FolderBlobStore:
 
     async def open(self) -> None:
         """Creates the folder and deletes the unfinished files of an earlier process. It must be called first."""
-        await _in_thread(_make_empty, self._incoming)
+        await in_thread(_make_empty, self._incoming)
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
         target = self._path(tenant, key)
         part = self._incoming / uuid4().hex
         try:
-            async with aclosing(_blocks(pieces)) as blocks:
+            async with aclosing(blocks_of(pieces)) as blocks:
                 async for block in blocks:
-                    await _in_thread(_append, part, block)
-            await _in_thread(_sync, part)
+                    await in_thread(_append, part, block)
+            await in_thread(_sync, part)
             await _publish(part, target)
         except StorageFaultFound as failure:
             self._health.found(failure.fault, "uploaded files")
             raise
         finally:
-            await _in_thread(part.unlink, missing_ok=True)
+            await in_thread(part.unlink, missing_ok=True)
 
     async def get(self, tenant: str, key: str) -> bytes:
         try:
-            return await _in_thread(self._path(tenant, key).read_bytes)
+            return await in_thread(self._path(tenant, key).read_bytes)
         except FileNotFoundError:
             raise KeyError(key) from None
 
-    async def read(self, tenant: str, key: str, start: int, size: int) -> bytes:
+    async def pieces(
+        self, tenant: str, key: str, start: int = 0, end: int | None = None
+    ) -> AsyncGenerator[bytes, None]:
+        path, left = self._path(tenant, key), sys.maxsize if end is None else end - start
+        while left > 0:
+            try:
+                piece = await in_thread(_read, path, start, min(PIECE_BYTES, left))
+            except FileNotFoundError:
+                raise KeyError(key) from None
+            if not piece:
+                return
+            start, left = start + len(piece), left - len(piece)
+            yield piece
+
+    async def opened(self, tenant: str, key: str) -> BinaryIO:
+        """Opens the file of a blob for reading, which the caller closes. Raises KeyError."""
         try:
-            return await _in_thread(_read, self._path(tenant, key), start, size)
+            return await in_thread(self._path(tenant, key).open, "rb")
         except FileNotFoundError:
             raise KeyError(key) from None
 
     async def delete(self, tenant: str, key: str) -> None:
-        await _in_thread(self._path(tenant, key).unlink, missing_ok=True)
+        await in_thread(self._path(tenant, key).unlink, missing_ok=True)
+
+    def folders_with(self, suffix: str) -> set[str]:
+        """The folders of tenants that have a blob whose key ends so."""
+        if not self._root.is_dir():
+            return set()
+        folders = (folder for folder in self._root.iterdir() if folder != self._incoming)
+        return {folder.name for folder in folders if any(file.name.endswith(suffix) for file in folder.iterdir())}
 
     def _path(self, tenant: str, key: str) -> Path:
         if not _KEY.fullmatch(key):
             raise ValueError("a blob key has 1 to 200 letters, digits, '_' and '-'")
-        return self._root / _folder_of(tenant) / key
+        return self._root / folder_of(tenant) / key
 
 
-def _folder_of(tenant: str) -> str:
+def folder_of(tenant: str) -> str:
     """The folder's name for a tenant: the tenant's own name when that is safe as a file name, else `~` and a hash."""
     if _SAFE_TENANT.fullmatch(tenant):
         return tenant
     return "~" + hashlib.sha256(tenant.encode()).hexdigest()
 
 
-async def _blocks(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+async def blocks_of(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     """The same bytes in blocks of at least WRITE_BYTES; the last block may be shorter."""
     gathered = bytearray()
     async for piece in pieces:
@@ -98,10 +122,10 @@ async def _blocks(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
 
 async def _publish(part: Path, target: Path) -> None:
     try:
-        await _in_thread(_rename, part, target)
+        await in_thread(_rename, part, target)
     except asyncio.CancelledError:
         # The cancelled caller assumes that there is no blob, so there must be none.
-        await _in_thread(target.unlink, missing_ok=True)
+        await in_thread(target.unlink, missing_ok=True)
         raise
 
 
@@ -143,7 +167,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-async def _in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Runs the function in a thread, and waits for its end even when cancelled: no two threads may use one file.
 
     Raises Unavailable when the disk fails, and FileNotFoundError."""

@@ -120,6 +120,9 @@ const (
 	// RESOURCE_EXHAUSTED: the caller's tenant, or its key, has used up what it may use. A QuotaFailure says what and whose,
 	// a RetryInfo when there is some again; without one, something has to be deleted first. GetUsage shows all limits.
 	ErrorReason_ERROR_REASON_QUOTA_EXCEEDED ErrorReason = 36
+	// FAILED_PRECONDITION: the key that the uploaded files of the caller's tenant are sealed with was destroyed. They cannot
+	// be read any more, and none can be added. Trying again does not help.
+	ErrorReason_ERROR_REASON_KEY_DESTROYED ErrorReason = 37
 )
 
 // Enum value maps for ErrorReason.
@@ -161,6 +164,7 @@ var (
 		34: "ERROR_REASON_ORIGINAL_DAMAGED",
 		35: "ERROR_REASON_LAST_OWNER",
 		36: "ERROR_REASON_QUOTA_EXCEEDED",
+		37: "ERROR_REASON_KEY_DESTROYED",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -199,6 +203,7 @@ var (
 		"ERROR_REASON_ORIGINAL_DAMAGED":       34,
 		"ERROR_REASON_LAST_OWNER":             35,
 		"ERROR_REASON_QUOTA_EXCEEDED":         36,
+		"ERROR_REASON_KEY_DESTROYED":          37,
 	}
 )
 
@@ -317,7 +322,8 @@ var File_proviso_v1_errors_proto protoreflect.FileDescriptor
 const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/errors.proto\x12\n" +
-	"proviso.v1*\xec\t\n" +
+	"proviso.v1*\x8c\n" +
+	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12!\n" +
@@ -355,7 +361,8 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x1eERROR_REASON_SECTION_NOT_FOUND\x10!\x12!\n" +
 	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\x12\x1b\n" +
 	"\x17ERROR_REASON_LAST_OWNER\x10#\x12\x1f\n" +
-	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10$\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10$\x12\x1e\n" +
+	"\x1aERROR_REASON_KEY_DESTROYED\x10%\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
 	"\fFailureCause\x12\x1d\n" +
 	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +

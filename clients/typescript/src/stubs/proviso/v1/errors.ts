@@ -131,6 +131,11 @@ export const ErrorReason = {
    * a RetryInfo when there is some again; without one, something has to be deleted first. GetUsage shows all limits.
    */
   ERROR_REASON_QUOTA_EXCEEDED: "ERROR_REASON_QUOTA_EXCEEDED",
+  /**
+   * ERROR_REASON_KEY_DESTROYED - FAILED_PRECONDITION: the key that the uploaded files of the caller's tenant are sealed with was destroyed. They cannot
+   * be read any more, and none can be added. Trying again does not help.
+   */
+  ERROR_REASON_KEY_DESTROYED: "ERROR_REASON_KEY_DESTROYED",
 } as const;
 
 export type ErrorReason = typeof ErrorReason[keyof typeof ErrorReason];
@@ -172,6 +177,7 @@ export namespace ErrorReason {
   export type ERROR_REASON_ORIGINAL_DAMAGED = typeof ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED;
   export type ERROR_REASON_LAST_OWNER = typeof ErrorReason.ERROR_REASON_LAST_OWNER;
   export type ERROR_REASON_QUOTA_EXCEEDED = typeof ErrorReason.ERROR_REASON_QUOTA_EXCEEDED;
+  export type ERROR_REASON_KEY_DESTROYED = typeof ErrorReason.ERROR_REASON_KEY_DESTROYED;
 }
 
 /**
