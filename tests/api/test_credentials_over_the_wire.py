@@ -156,6 +156,14 @@ async def test_who_acts_for_a_user_has_the_users_rights_alone(world: Callers) ->
     assert await refusal(world, (*gateway, ("x-user-id", "a" * 129))) == "INVALID_REQUEST"
 
 
+async def test_a_request_names_nobody_but_the_user_whom_the_metadata_names(world: Callers) -> None:
+    """A gateway says by the metadata for whom it acts; what it passes on of a person's request does not change that."""
+    ada = (*world.metadata("smith", "gateway", roles=["act_for_users"]), ("x-user-id", "ada"))
+    assert await refusal(world, ada, "bob") == "PERMISSION_DENIED"
+    assert await refusal(world, ada, "gateway") == "PERMISSION_DENIED"
+    assert (await who(world, ada, "ada")).user_id == "ada"
+
+
 async def test_conversations_belong_to_the_user_who_is_named(world: Callers) -> None:
     gateway = world.metadata("smith", "gateway", roles=["act_for_users"])
     await world.ask("CreateSession", gateway, session_id="s", user_id="ada")

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readSettings } from "../src/settings.js";
 
@@ -40,4 +43,50 @@ test("every fault is told by the name of its variable", () => {
   expect(() => readSettings(faulty)).toThrow(/STALL_S: must be below 45/);
   expect(() => readSettings(faulty)).toThrow(/ALLOWED_ORIGINS: must be origins/);
   expect(() => readSettings(faulty)).toThrow(/PROVISO_GATEWAY_PROT is not a setting/);
+});
+
+const SIGN_IN = {
+  PROVISO_GATEWAY_TLS: "true",
+  PROVISO_GATEWAY_OIDC_ISSUER: "https://login.example/realm",
+  PROVISO_GATEWAY_OIDC_CLIENT_ID: "gateway",
+  PROVISO_GATEWAY_PUBLIC_URL: "https://proviso.example",
+};
+
+test("people sign in where a provider, a client and the gateway's address are named, and secrets are files", () => {
+  const folder = mkdtempSync(join(tmpdir(), "proviso-settings-"));
+  const secret = join(folder, "secret");
+  writeFileSync(secret, "s3cret\n");
+  expect(readSettings(SIGN_IN)).toMatchObject({
+    signIn: { clientId: "gateway", clientSecret: undefined },
+    acting: undefined,
+  });
+  const read = readSettings({
+    ...SIGN_IN,
+    PROVISO_GATEWAY_OIDC_CLIENT_SECRET_FILE: secret,
+    PROVISO_GATEWAY_OIDC_AUDIENCE: "proviso",
+    PROVISO_GATEWAY_SERVICE_KEY_FILE: secret,
+  });
+  expect(read).toMatchObject({ signIn: { clientSecret: "s3cret" }, acting: { audience: "proviso", keyFile: secret } });
+  writeFileSync(secret, "");
+  expect(() => readSettings({ ...SIGN_IN, PROVISO_GATEWAY_OIDC_CLIENT_SECRET_FILE: secret })).toThrow(/is empty/);
+  rmSync(folder, { recursive: true });
+});
+
+test("half of a sign-in, and one that could be listened to, is refused", () => {
+  const faults: readonly [Record<string, string>, RegExp][] = [
+    [{ PROVISO_GATEWAY_PUBLIC_URL: "" }, /OIDC_CLIENT_ID: needs PROVISO_GATEWAY_PUBLIC_URL too/],
+    [{ PROVISO_GATEWAY_OIDC_ISSUER: "" }, /OIDC_CLIENT_ID: needs PROVISO_GATEWAY_OIDC_ISSUER too/],
+    [{ PROVISO_GATEWAY_OIDC_CLIENT_ID: "" }, /PUBLIC_URL: needs PROVISO_GATEWAY_OIDC_CLIENT_ID too/],
+    [{ PROVISO_GATEWAY_OIDC_AUDIENCE: "a" }, /OIDC_AUDIENCE: needs PROVISO_GATEWAY_SERVICE_KEY_FILE too/],
+    [{ PROVISO_GATEWAY_OIDC_ISSUER: "http://login.example" }, /OIDC_ISSUER: must be an https address/],
+    [{ PROVISO_GATEWAY_PUBLIC_URL: "http://proviso.example" }, /PUBLIC_URL: must be an https address/],
+    [{ PROVISO_GATEWAY_PUBLIC_URL: "https://proviso.example/app" }, /PUBLIC_URL: must be an origin/],
+    [{ PROVISO_GATEWAY_SERVICE_KEY_FILE: "/no/such/file" }, /SERVICE_KEY_FILE: the file .* cannot be read/],
+    [
+      { PROVISO_GATEWAY_TLS: "", PROVISO_GATEWAY_SERVICE: "service.example:443" },
+      /TLS: tokens and keys are sent over TLS/,
+    ],
+  ];
+  for (const [changes, words] of faults)
+    expect(() => readSettings({ ...SIGN_IN, ...changes }), words.source).toThrow(words);
 });

@@ -42,10 +42,14 @@ function file(name: string, content: Buffer | string): string {
 }
 
 /** The answer to a list of matters through a gateway with these variables. */
-async function answer(variables: Record<string, string>, url = service): Promise<{ status: number; body: object }> {
-  const { tls, tlsCa } = readSettings(variables);
-  const gateway = await gatewayOf(url, { tls, tlsCa });
-  const response = await new Browser(gateway.url).fetch("GET", "/matters");
+async function answer(
+  variables: Record<string, string>,
+  url = service,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: object }> {
+  const { tls, tlsCa, clientCertificate } = readSettings(variables);
+  const gateway = await gatewayOf(url, { tls, tlsCa, clientCertificate });
+  const response = await new Browser(gateway.url).fetch("GET", "/matters", undefined, { headers });
   const body = (await response.json()) as object;
   await gateway.close();
   return { status: response.status, body };
@@ -76,6 +80,38 @@ test("nothing is sent in the clear to a service with TLS, nor the other way roun
   const variables = { PROVISO_GATEWAY_TLS_CA: file("ca.pem", certificate.cert) };
   expect(await answer(variables, named(clear))).toMatchObject(AWAY);
   clear.close();
+});
+
+test("a service that asks for client certificates is shown the gateway's, by which nobody else is known", async () => {
+  const client = selfSigned("gateway.example");
+  const asking = await WireServer.start({ MatterService: { listMatters } }, certificate, client);
+  const ca = { PROVISO_GATEWAY_TLS_CA: file("ca.pem", certificate.cert) };
+  const shown = {
+    ...ca,
+    PROVISO_GATEWAY_TLS_CERT: file("client.pem", client.cert),
+    PROVISO_GATEWAY_TLS_KEY: file("client.key", client.key),
+  };
+  const token = { Authorization: "Bearer a.b.c" };
+  expect(await answer(shown, named(asking), token)).toMatchObject({
+    status: 200,
+    body: { matters: [{ name: "Leases" }] },
+  });
+  expect(await answer(ca, named(asking), token)).toMatchObject(AWAY);
+  // The service would know a call without a token by the certificate, and have it act for whomever it names.
+  for (const headers of [{}, { "X-User-Id": "ada" }] as Record<string, string>[])
+    expect(await answer(shown, named(asking), headers)).toMatchObject({ status: 401 });
+  asking.close();
+});
+
+test("a key that is not the certificate's is told by the name of its variable", () => {
+  const variables = {
+    PROVISO_GATEWAY_TLS_CERT: file("client.pem", certificate.cert),
+    PROVISO_GATEWAY_TLS_KEY: file("other.key", selfSigned("localhost").key),
+  };
+  expect(() => readSettings(variables)).toThrow(/TLS_KEY: is not the key of the certificate/);
+  expect(() => readSettings({ PROVISO_GATEWAY_TLS_CERT: file("client.pem", certificate.cert) })).toThrow(
+    /TLS_CERT: needs PROVISO_GATEWAY_TLS_KEY too/,
+  );
 });
 
 test("a file that holds no certificate is told by the name of its variable", () => {

@@ -6,8 +6,16 @@ import { defer, fromEvent, mergeMap, of, take } from "rxjs";
 import type { Observable } from "rxjs";
 import { Refusal } from "../http/refusal.js";
 
-/** Headers of a request that go on to the service as metadata. */
-const PASSED_ON = ["authorization", "x-request-id", "x-user-id"] as const;
+/** What the service is told of who asks: the credential, and whom it acts for. Neither has to be there. */
+export interface Identity {
+  authorization: string | undefined;
+  userId: string | undefined;
+}
+
+/** A request that the guard has seen. */
+export interface Identified {
+  identity: Identity;
+}
 
 /** Who asks, as the service is told. */
 export interface Caller {
@@ -32,10 +40,12 @@ function goneWith(response: Response): Observable<never> {
   );
 }
 
-function metadataOf(request: Request): Metadata {
+function metadataOf(request: Request & Partial<Identified>): Metadata {
+  if (request.identity === undefined) throw new Error("the guard has not seen this request");
+  const { authorization, userId } = request.identity;
+  const told = { authorization, "x-user-id": userId, "x-request-id": request.get("x-request-id") };
   const metadata = new Metadata();
-  for (const name of PASSED_ON) {
-    const value = request.get(name);
+  for (const [name, value] of Object.entries(told)) {
     if (value === undefined) continue;
     if (!/^[\x20-\x7e]*$/.test(value)) throw Refusal.ofField(name, "has characters that a header cannot have");
     metadata.set(name, value);

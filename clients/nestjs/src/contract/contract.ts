@@ -101,9 +101,10 @@ export class Contract {
   }
 }
 
-/** How the service's certificate is checked. */
-export function credentialsOf({ tls, tlsCa }: Settings): ReturnType<typeof credentials.createSsl> {
-  return tls ? credentials.createSsl(tlsCa ?? null) : credentials.createInsecure();
+/** How the service's certificate is checked, and the one that it is shown. */
+export function credentialsOf({ tls, tlsCa, clientCertificate }: Settings): ReturnType<typeof credentials.createSsl> {
+  if (!tls) return credentials.createInsecure();
+  return credentials.createSsl(tlsCa ?? null, clientCertificate?.key, clientCertificate?.certificate);
 }
 
 function bound<Service extends object, Method extends keyof Service & string>(

@@ -1,9 +1,11 @@
 import { Controller, Get, Inject } from "@nestjs/common";
 import { ApiTags } from "@nestjs/swagger";
+import { Open } from "../access/identity.guard.js";
 import { Refusal } from "../http/refusal.js";
 import { Answers, Does } from "../openapi/decorators.js";
 import { ServiceHealth } from "./service-health.js";
 
+@Open()
 @ApiTags("Health")
 @Controller()
 export class HealthController {

@@ -113,7 +113,9 @@ class Answer<Item> {
   }
 
   private fail(error: unknown): void {
-    this.stream.send({ event: "error", data: this.problem(error) });
+    // A credential that has ended meanwhile fails only this connection: the browser comes back with the one of the moment.
+    const hasEnded = ProvisoError.from(error).status === "UNAUTHENTICATED";
+    if (!hasEnded) this.stream.send({ event: "error", data: this.problem(error) });
     this.end();
   }
 }

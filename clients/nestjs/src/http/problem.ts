@@ -39,6 +39,13 @@ export const HTTP_STATUS: Readonly<Record<StatusName, number>> = {
   UNAUTHENTICATED: 401,
 };
 
+/** Reasons of the contract that the gateway has too. */
+const REASONS: Readonly<Partial<Record<number, string>>> = {
+  400: "INVALID_REQUEST",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+};
+
 /** Anything that failed, as a problem. `instance` is the path that was asked for. */
 export function problemOf(error: unknown, instance: string): Problem {
   return { ...contents(error), instance };
@@ -59,8 +66,8 @@ function statusIn(error: unknown): number | undefined {
 }
 
 function refused(status: number, detail: string, violations: readonly FieldViolation[] = []): Problem {
-  const reason = status === 400 ? { reason: "INVALID_REQUEST" } : {};
-  return { ...headed(status), detail, ...reason, ...(violations.length > 0 && { violations }) };
+  const reason = REASONS[status];
+  return { ...headed(status), detail, ...(reason && { reason }), ...(violations.length > 0 && { violations }) };
 }
 
 function ofService(error: ProvisoError): Problem {

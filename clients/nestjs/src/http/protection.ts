@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { NextFunction, Request, RequestHandler, Response } from "express";
+import { isLoopback } from "../settings.js";
 import type { Settings } from "../settings.js";
 import { Refusal } from "./refusal.js";
 
@@ -41,9 +42,10 @@ export function requestIds(request: Request, response: Response, next: NextFunct
  * Refuses hosts that the gateway does not go by. Bound to loopback it goes by loopback's names, so that no other site's
  * name can be pointed at it (DNS rebinding); elsewhere by all names, where none are configured.
  */
-export function hosts({ host, allowedHosts }: Settings): RequestHandler {
-  const loopback = LOOPBACK.includes(host) || host === "::1" || host.startsWith("127.");
-  const allowed = new Set([...allowedHosts.map((name) => name.toLowerCase()), ...(loopback ? LOOPBACK : [])]);
+export function hosts({ host, allowedHosts, signIn }: Settings): RequestHandler {
+  const loopback = isLoopback(host);
+  const named = [...allowedHosts, ...(signIn ? [signIn.publicUrl.hostname] : [])].map((name) => name.toLowerCase());
+  const allowed = new Set([...named, ...(loopback ? LOOPBACK : [])]);
   return (request, _response, next) => {
     const name = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
     const known = allowed.has(name) || (!loopback && allowedHosts.length === 0);

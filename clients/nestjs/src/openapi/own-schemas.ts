@@ -59,5 +59,15 @@ export const OWN_SCHEMAS: Readonly<Record<string, Schema>> = {
       },
     },
   },
+  Account: {
+    type: "object",
+    required: ["sign_in", "signed_in"],
+    properties: {
+      sign_in: { type: "boolean", description: "Whether people sign in here." },
+      signed_in: { type: "boolean" },
+      name: { type: "string", description: "Of the person, as the provider tells it." },
+    },
+  },
+  SignedOut: { type: "object", properties: { end_session_url: text } },
   Health: { type: "object", required: ["status"], properties: { status: { type: "string", enum: ["ok"] } } },
 };

@@ -19,8 +19,8 @@ export class WireServer {
     readonly url: string,
   ) {}
 
-  /** Over TLS where there is a certificate. */
-  static async start(behaviour: Behaviour, certificate?: Certificate): Promise<WireServer> {
+  /** Over TLS where there is a certificate; with `clients`, only clients that it vouches for. */
+  static async start(behaviour: Behaviour, certificate?: Certificate, clients?: Certificate): Promise<WireServer> {
     const loaded = loadPackageDefinition(loadSync([...protoFiles], { ...loaderOptions, includeDirs: [protoRoot] }));
     const v1 = (loaded.proviso as GrpcObject).v1 as GrpcObject;
     const server = new Server();
@@ -28,7 +28,7 @@ export class WireServer {
       server.addService((v1[name] as ServiceClientConstructor).service, methods);
     }
     const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync("127.0.0.1:0", credentialsOf(certificate), (error, port) => {
+      server.bindAsync("127.0.0.1:0", credentialsOf(certificate, clients), (error, port) => {
         if (error) reject(error);
         else resolve(port);
       });
@@ -41,9 +41,10 @@ export class WireServer {
   }
 }
 
-function credentialsOf(certificate: Certificate | undefined): ServerCredentials {
+function credentialsOf(certificate: Certificate | undefined, clients: Certificate | undefined): ServerCredentials {
   if (!certificate) return ServerCredentials.createInsecure();
-  return ServerCredentials.createSsl(null, [{ cert_chain: certificate.cert, private_key: certificate.key }]);
+  const pair = { cert_chain: certificate.cert, private_key: certificate.key };
+  return ServerCredentials.createSsl(clients?.cert ?? null, [pair], clients !== undefined);
 }
 
 /** A detail of a failed call. */

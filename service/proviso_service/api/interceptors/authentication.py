@@ -133,8 +133,9 @@ class AccessControl:
     """The middleware that finds out who makes a call and sets the current act, and the check of its request.
 
     The roles come from the credential; the metadata `x-user-id`, like `user_id` of a request, names the user that it
-    acts for. Before `open` every call is refused, because the stores are not open yet. `open` is also given where the
-    audit begins: a call that is refused is recorded there, and one that reads contents."""
+    acts for, and where both are there they name the same one. Before `open` every call is refused, because the stores
+    are not open yet. `open` is also given where the audit begins: a call that is refused is recorded there, and one
+    that reads contents."""
 
     def __init__(self) -> None:
         self._recogniser: Recogniser | None = None
@@ -160,11 +161,11 @@ class AccessControl:
             raise NotReady("The service is starting")
         token = current_act.set(Act(NOBODY, call.method.removeprefix(OWN), call.context.peer(), call.request_id))
         try:
-            credentials, user = _shown(call)
+            credentials, call.user = _shown(call)
             caller = await self._recogniser.authenticate(credentials)
             current_act.set(replace(current_act.get(), caller=caller))
-            if user:
-                _act_for(call, user)
+            if call.user:
+                _act_for(call, call.user)
             async with self._within_quotas(call, caller):
                 yield
         except (Unauthenticated, NotAllowed, MatterNotFound):
@@ -198,6 +199,8 @@ class AccessControl:
         user_id = getattr(request, "user_id", "")
         if len(user_id) > MAX_USER_CHARS:
             return  # the handler refuses it, with all else that is wrong with the request
+        if user_id and call.user not in ("", user_id):
+            raise NotAllowed("user_id names another user than x-user-id: leave it empty")
         if user_id:
             _act_for(call, user_id)
         caller = current_act.get().caller

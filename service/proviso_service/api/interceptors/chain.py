@@ -37,13 +37,14 @@ _NOTHING = Done("")
 @dataclass(slots=True)
 class Call:
     """One call while it runs. `unary` says that it has one request and one response. The middleware `request_ids` sets
-    `request_id`; the middleware `errors` sets `code`, the status that the call ends with. `done` says what it
-    asks for, once that is known."""
+    `request_id`; the middleware `errors` sets `code`, the status that the call ends with. `user` is the one whom its
+    metadata names, and `done` says what it asks for, once that is known."""
 
     method: str
     context: Context
     unary: bool
     request_id: str = ""
+    user: str = ""
     done: Done = _NOTHING
     code: grpc.StatusCode = grpc.StatusCode.OK
 
