@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 TIME_LIMIT_S = 1_800.0
 TAIL_CHARS = 3_000
+COUNTED = "counted "
+"""How a test begins a line of its output that the row shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Row:
 
 def tested(name: str, *tests: str) -> Row:
     """A row that holds where tests pass."""
-    return Row(name, (sys.executable, "-m", "pytest", "-q", "-o", "timeout=0", *tests))
+    return Row(name, (sys.executable, "-m", "pytest", "-q", "-rP", "-o", "timeout=0", *tests))
 
 
 LOAD = "tests/api/test_rotation_under_load.py"
@@ -46,6 +48,7 @@ ROWS = (
         f"{LOAD}::test_certificates_are_swapped_expire_and_are_revoked_under_load",
         *("tests/api/test_tls.py", "tests/access/test_peers.py"),
     ),
+    Row("owasp", (sys.executable, "-m", "tests.owasp")),
 )
 
 
@@ -58,7 +61,8 @@ def holds(row: Row, rounds: int) -> bool:
     )
     # A row whose tests were all skipped, because this system does not let them damage anything, shows nothing.
     verdict = "FAILED" if ended.returncode else "ok" if "." in ended.stdout.partition("[")[0] else "skipped"
-    print(f"{verdict:<8}{row.name:<20}{time.monotonic() - begun:7.1f} s", flush=True)
+    counted = "; ".join(line.removeprefix(COUNTED) for line in ended.stdout.splitlines() if line.startswith(COUNTED))
+    print(f"{verdict:<8}{row.name:<20}{time.monotonic() - begun:7.1f} s  {counted}".rstrip(), flush=True)
     if ended.returncode:
         print((ended.stdout + ended.stderr)[-TAIL_CHARS:])
     return not ended.returncode

@@ -41,3 +41,4 @@ async def test_what_was_acknowledged_outlives_the_process(tmp_path: Path, models
     assert ledger.acknowledged >= 10 * KILLS
     assert ledger.matters
     assert ledger.turns
+    print(f"counted {KILLS} kills, {ledger.acknowledged} acknowledged acts")

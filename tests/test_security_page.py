@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from tests.owasp import named_tests
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -14,9 +16,10 @@ def test_every_file_that_the_page_names_is_there() -> None:
     assert not [path for path in sorted(paths) if not (ROOT / path).exists()]
 
 
-def test_every_risk_has_a_test() -> None:
-    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ((?:LLM|API)\d.*) \|$", page, re.MULTILINE)
-    risks = {risk for row in rows for risk in re.findall(r"LLM\d\d|API\d+", row.split(" | ")[0])}
-    assert risks == {f"LLM{number:02}" for number in range(1, 11)} | {f"API{number}" for number in range(1, 11)}
-    assert all("`" in row.split(" | ")[2] for row in rows)
+def test_every_risk_has_tests_of_its_own_and_all_of_them_run() -> None:
+    named = named_tests()
+    assert set(named) == {f"LLM{number:02}" for number in range(1, 11)} | {f"API{number}" for number in range(1, 11)}
+    assert all(named.values())
+    for test in {test for tests in named.values() for test in tests}:
+        found = test.rglob("test_*.py") if test.is_dir() else [test]
+        assert [file for file in found if re.fullmatch(r"test_\w+\.py|.*\.test\.tsx?", file.name)], test

@@ -36,3 +36,18 @@ def test_the_matter_of_a_request_is_asked_for(method: MethodDescriptor) -> None:
     if method.name not in ELSEWHERE:
         assert list(matters_in(method.input_type)) == ([rule.matter] if rule.matter else [])
         assert (rule.action in (Action.READ_MATTER, Action.EDIT_MATTER, Action.OWN_MATTER)) == bool(rule.matter)
+
+
+def settable(message: Descriptor, seen: frozenset[str] = frozenset()) -> Iterator[str]:
+    """The names of all fields that a request has, at any depth."""
+    for field in message.fields:
+        yield field.name
+        kind = field.message_type
+        if kind is not None and kind.file.package == "proviso.v1" and kind.full_name not in seen:
+            yield from settable(kind, seen | {kind.full_name})
+
+
+def test_no_request_names_what_comes_from_the_credential_alone() -> None:
+    named = {name for method in METHODS for name in settable(method.input_type)}
+    assert "user_id" in named  # which needs the role act_for_users
+    assert not {"tenant", "tenant_id", "roles", "key", "authenticated"} & named

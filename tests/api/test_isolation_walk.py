@@ -166,6 +166,7 @@ async def test_what_is_not_the_callers_answers_as_what_does_not_exist(
                 assert found[0].code is not grpc.StatusCode.INTERNAL
                 compared += 1
     assert compared == 2 * len(WALKED) - 2
+    print(f"counted {len(WALKED)} methods, {2 * compared} calls as {tenant}/{user}")
     owners = {row for row in before if "ada" in row or world.owner.matter_id in row}
     assert len(owners) > 10
     assert owners <= world.rows()
