@@ -40,6 +40,7 @@ ROWS = (
     tested("lost-originals", "tests/test_lost_originals.py", "tests/backends/test_storage_keeper.py"),
     tested("backup", "tests/test_backups.py"),
     tested("kill-9", "tests/test_acknowledged_acts.py"),
+    tested("erasure", "tests/test_erasure.py"),
     tested("isolation", "tests/api/test_isolation_walk.py", "tests/backends/sql/test_tenants_of_stores.py"),
     tested("tokens", "tests/access/test_tokens.py"),
     tested("key-rotation", f"{LOAD}::test_keys_are_rotated_under_load", "tests/access/test_key_sets.py"),

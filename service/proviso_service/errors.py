@@ -12,6 +12,7 @@ ProvisoError
 │   ├── SessionNotFound
 │   ├── ContextItemNotFound
 │   │   └── ContextItemDisabled  in the catalog, but not in use
+│   ├── DeletionNotFound    absent, or of another user
 │   ├── TurnUnknown
 │   └── TurnExpired         the turn's events are gone, and it has no final state yet
 ├── Unauthenticated         no credentials, or bad ones
@@ -199,6 +200,10 @@ class ContextItemDisabled(ContextItemNotFound):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.message = f"The {name} is disabled in the agent's catalog; it can be added once it is enabled there"
+
+
+class DeletionNotFound(NotFound):
+    resource = "deletion"
 
 
 class TurnUnknown(NotFound):

@@ -10,7 +10,7 @@ import structlog
 from limits.aio.storage import MemoryStorage
 
 from proviso_service.access import Authorisation, Quotas
-from proviso_service.agent.caching import CachedReply, Caches, SharedCache
+from proviso_service.agent.caching import Caches
 from proviso_service.agent.chat_models import ChatModels
 from proviso_service.agent.execution import Agent
 from proviso_service.agent.matter_context import VisibleMatters
@@ -39,10 +39,11 @@ from proviso_service.api.standard_services import Readiness
 from proviso_service.api.tools import ToolServicer
 from proviso_service.backends.folder_lock import DataFolderError
 from proviso_service.backends.llm.factory import ChatModelUnavailable
-from proviso_service.backends.memory import MemoryCache, MemoryVectorCache
+from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.access import SqlMemberStore
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.deletions import SqlDeletionStore
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
@@ -55,6 +56,7 @@ from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
 from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
+from proviso_service.erasure import Erasure
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable, UnusableKeys
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
@@ -66,13 +68,12 @@ from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.reading import ProcessReader
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
-from proviso_service.tools.base import Tool, ToolResult
+from proviso_service.tools.base import Tool
 from proviso_service.tools.classify import IsaacusClassify
 from proviso_service.tools.extract import IsaacusExtract
 from proviso_service.tools.get_document_text import GetDocumentText
 from proviso_service.tools.iql import IsaacusIql
 from proviso_service.tools.list_matter_documents import ListMatterDocuments
-from proviso_service.tools.rendering import to_json
 from proviso_service.tools.retriever import DocumentationRetriever
 from proviso_service.tools.search import IsaacusSearch
 from proviso_service.turns import TracedProgram, Turns
@@ -84,6 +85,8 @@ from proviso_service.wiring_models import (
     back_ends,
     embedded_chat,
     hosted_models,
+    no_caches,
+    response_caches,
     vector_index,
 )
 from proviso_service.wiring_storage import blob_store
@@ -148,6 +151,7 @@ class Wired:
     matters: Matters
     servicers: Servicers
     quotas: Quotas
+    erasure: Erasure
 
 
 class App:
@@ -203,7 +207,7 @@ class App:
                 chat = hosted or embedded_chat(await loader.minilm())
                 stack.push_async_callback(chat.close)
                 resources = await _open(settings, config, stack, models, images)
-                caches = _caches(settings, models, stack)
+                caches = response_caches(settings, models, stack)
                 wired = await _wire(settings, config, stack, resources, chat, traces, caches)
                 await open_access(access, settings, resources.database, wired.quotas, stack)
                 add_services(server, wired.servicers, readiness, reflection=settings.server.reflection)
@@ -272,33 +276,6 @@ def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetc
     return fetcher
 
 
-def _caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:
-    ttl_s = settings.turns.cache_ttl_s
-    if not ttl_s:
-        return None
-    replies = MemoryCache[CachedReply](ttl_s)
-    results = MemoryCache[ToolResult](ttl_s)
-    caches = Caches(
-        SharedCache(replies, lambda reply: reply.size_bytes),
-        SharedCache(results, lambda result: len(to_json(result.data()))),
-        _retrieval_setup(settings, models),
-    )
-    stack.callback(_log_use, caches)
-    return caches
-
-
-def _retrieval_setup(settings: Settings, models: Models) -> str:
-    """Identifies the settings and models on which results of retrieval depend."""
-    sections = settings.model_dump_json(include={"documents"})
-    reranker = models.reranker.model_id if models.reranker else ""
-    return f"{sections} {models.embedder.model_id} {models.extractor.model_id} {reranker}"
-
-
-def _log_use(caches: Caches) -> None:
-    for name, cache in (("replies", caches.replies), ("retrieval", caches.results)):
-        _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
-
-
 async def _wire(
     settings: Settings,
     config: ServiceConfig,
@@ -365,20 +342,22 @@ async def _wire(
         max_running=settings.server.max_turns_running,
         charge=quotas.charge_tokens if settings.limits.any else None,
     )
+    deletions = SqlDeletionStore(resources.database)
+    erasure = Erasure(deletions, turns, caches.forget_tenant if caches else no_caches, resources.keeper.compact)
     limits = RequestLimits(config.turns, chat.names)
     rebuilder = RequestRebuilder(turn_store, SqlContentStore(resources.database), catalog.holder)
     servicers = Servicers(
         chat=ChatServicer(turns, catalog.holder, limits, link_turn=traced.link if traced else no_link),
-        sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits),
+        sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits, deleted=erasure.begin),
         catalog=CatalogServicer(catalog.holder, catalog.tool_servers),
-        access=AccessServicer(quotas, SqlAuditStore(resources.database)),
-        matters=MatterServicer(matters, members),
+        access=AccessServicer(quotas, SqlAuditStore(resources.database), deletions),
+        matters=MatterServicer(matters, members, deleted=erasure.begin),
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
         maintenance=MaintenanceServicer(resources.vectors, sessions),
     )
-    return Wired(turns, catalog.holder, matters, servicers, quotas)
+    return Wired(turns, catalog.holder, matters, servicers, quotas, erasure)
 
 
 def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScoring:
@@ -396,5 +375,7 @@ async def _run(server: grpc.aio.Server, wired: Wired, stack: AsyncExitStack) -> 
     stack.push_async_callback(wired.turns.close)
     await wired.matters.open()
     stack.push_async_callback(wired.matters.close)
+    await wired.erasure.open()
+    stack.push_async_callback(wired.erasure.close)
     await server.start()
     stack.push_async_callback(server.stop, _HANG_UP_S)

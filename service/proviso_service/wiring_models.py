@@ -1,16 +1,20 @@
 """The part of the wiring that chooses the models and loads them: those that embed, classify, extract and rerank, and
-the chat model."""
+the chat model, with the caches of what they say."""
 
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+import structlog
+
+from proviso_service.agent.caching import CachedReply, Caches, SharedCache
 from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
 from proviso_service.backends.llm.factory import build_chat_model
+from proviso_service.backends.memory import MemoryCache
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
 from proviso_service.backends.vectors.index_store import ChromaIndexStore
@@ -27,8 +31,12 @@ from proviso_service.matters import MaintainedIndex
 from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
+from proviso_service.tools.base import ToolResult
+from proviso_service.tools.rendering import to_json
 
 LOCAL_MODEL = "local"
+
+_log = structlog.get_logger(__name__)
 
 
 class BackEnd(StrEnum):
@@ -209,3 +217,35 @@ def hosted_models(settings: Settings, config: ChatModelConfig) -> ChatModels | N
 def embedded_chat(embedder: Embedder) -> ChatModels:
     model = EmbeddedChatModel(embedder=embedder)
     return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
+
+
+def response_caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:
+    """The caches of the agent; None where nothing is kept."""
+    ttl_s = settings.turns.cache_ttl_s
+    if not ttl_s:
+        return None
+    replies = MemoryCache[CachedReply](ttl_s)
+    results = MemoryCache[ToolResult](ttl_s)
+    caches = Caches(
+        SharedCache(replies, lambda reply: reply.size_bytes),
+        SharedCache(results, lambda result: len(to_json(result.data()))),
+        _retrieval_setup(settings, models),
+    )
+    stack.callback(_log_use, caches)
+    return caches
+
+
+def _retrieval_setup(settings: Settings, models: Models) -> str:
+    """Identifies the settings and models on which results of retrieval depend."""
+    sections = settings.model_dump_json(include={"documents"})
+    reranker = models.reranker.model_id if models.reranker else ""
+    return f"{sections} {models.embedder.model_id} {models.extractor.model_id} {reranker}"
+
+
+def _log_use(caches: Caches) -> None:
+    for name, cache in (("replies", caches.replies), ("retrieval", caches.results)):
+        _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
+
+
+async def no_caches(_tenant: str) -> None:
+    """Takes the place of `Caches.forget_tenant` where nothing is kept."""

@@ -52,6 +52,7 @@ class Domain:
     matters: Any = None
     members: Any = EVERYBODY
     audit: Any = NOT_KEPT
+    deletions: Any = None
     retriever: Any = None
     documentation: Any = None
     catalog: Any = None
@@ -67,7 +68,7 @@ class Domain:
             chat=ChatServicer(self.turns, self.catalog, self.limits, self.identify),
             sessions=SessionServicer(self.sessions, self.catalog, absent, self.rebuilder, self.limits, self.identify),
             catalog=CatalogServicer(self.catalog, self.tool_servers),
-            access=AccessServicer(absent, self.audit, self.identify),
+            access=AccessServicer(absent, self.audit, self.deletions, self.identify),
             matters=MatterServicer(self.matters, self.members, self.identify, UPLOAD_IDLE_S),
             tools=ToolServicer(
                 self.matters,

@@ -47,6 +47,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.OriginalDamaged("d", "missing"), StatusCode.DATA_LOSS, "ORIGINAL_DAMAGED", set()),
     (errors.SessionNotFound("s"), StatusCode.NOT_FOUND, "SESSION_NOT_FOUND", {"ResourceInfo"}),
     (errors.PageNotFound(9, 3), StatusCode.NOT_FOUND, "PAGE_NOT_FOUND", {"ResourceInfo"}),
+    (errors.DeletionNotFound("d"), StatusCode.NOT_FOUND, "DELETION_NOT_FOUND", {"ResourceInfo"}),
     (errors.TurnUnknown("t"), StatusCode.NOT_FOUND, "TURN_UNKNOWN", {"ResourceInfo"}),
     (errors.TurnExpired("t"), StatusCode.NOT_FOUND, "TURN_EXPIRED", {"ResourceInfo"}),
     (errors.Unauthenticated("no"), StatusCode.UNAUTHENTICATED, "UNAUTHENTICATED", set()),

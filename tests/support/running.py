@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import grpc
 
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
+from proviso_client.v1.access_pb2_grpc import AccessServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.sessions_pb2_grpc import SessionServiceStub
@@ -26,6 +27,7 @@ from tests.support.scripted_model import ScriptedChatModel, Step
 from tests.support.shared_encoder import shared_encoder
 
 if TYPE_CHECKING:  # the async stubs exist for type checkers only
+    from proviso_client.v1.access_pb2_grpc import AccessServiceAsyncStub
     from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
     from proviso_client.v1.matters_pb2_grpc import MatterServiceAsyncStub
     from proviso_client.v1.sessions_pb2_grpc import SessionServiceAsyncStub
@@ -64,6 +66,10 @@ class ServiceStubs:
     @property
     def sessions(self) -> "SessionServiceAsyncStub":
         return SessionServiceStub(self.channel)
+
+    @property
+    def access(self) -> "AccessServiceAsyncStub":
+        return AccessServiceStub(self.channel)
 
     @property
     def tools(self) -> "ToolServiceAsyncStub":

@@ -1,10 +1,12 @@
 /** Names of the contract's fields of type google.protobuf.Timestamp. */
 const TIMES = new Set<string>([
+  "completeTime",
   "createTime",
   "emitTime",
   "endTime",
   "expireTime",
   "rateTime",
+  "requestTime",
   "resetTime",
   "startTime",
   "stateTime",
@@ -21,11 +23,13 @@ const DURATIONS = {
 } as const satisfies Record<DurationField, string>;
 
 type TimeField =
+  | "completeTime"
   | "createTime"
   | "emitTime"
   | "endTime"
   | "expireTime"
   | "rateTime"
+  | "requestTime"
   | "resetTime"
   | "startTime"
   | "stateTime"

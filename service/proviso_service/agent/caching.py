@@ -48,6 +48,10 @@ class Cache(Protocol[V]):
         """Deletes the entries of the scope's matter that have other versions than the scope."""
         ...
 
+    async def forget_tenant(self, tenant: str) -> None:
+        """Deletes all entries of the tenant."""
+        ...
+
 
 class CacheLookup(Generic[V]):
     """The lookup of one key in a cache. `found` is the value that the cache held. Where it is None, the caller computes
@@ -116,6 +120,10 @@ class SharedCache(Generic[V]):
         """Deletes the entries of the scope's matter that have other versions than the scope."""
         await self._cache.forget_other_versions(scope)
 
+    async def forget_tenant(self, tenant: str) -> None:
+        """Deletes all entries of the tenant."""
+        await self._cache.forget_tenant(tenant)
+
     @asynccontextmanager
     async def _after_the_first(self, key: CacheKey) -> AsyncIterator[None]:
         """A block that the computing caller enters alone, and that the others enter once it has left."""
@@ -178,6 +186,11 @@ class Caches:
         do not stay in the caches."""
         await self.replies.forget_other_versions(scope)
         await self.results.forget_other_versions(scope)
+
+    async def forget_tenant(self, tenant: str) -> None:
+        """Deletes all entries of a tenant that has deleted something: any reply may repeat what it said."""
+        await self.replies.forget_tenant(tenant)
+        await self.results.forget_tenant(tenant)
 
 
 class TurnCache:

@@ -1,5 +1,5 @@
 # ruff: noqa: N802  methods have the names of the contract
-"""AccessService: who the caller is, what his tenant may use, and who did what."""
+"""AccessService: who the caller is, what his tenant may use, who did what, and what was deleted."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -13,6 +13,7 @@ from proviso_service.access import AuditEvent, AuditFilter, AuditStore, Outcome,
 from proviso_service.api.convert.values import fitting_page, timestamp
 from proviso_service.api.request_models import (
     Context,
+    DeletionId,
     Identify,
     OptionalMatterId,
     PagedRequest,
@@ -21,7 +22,8 @@ from proviso_service.api.request_models import (
     acting_caller,
     parse,
 )
-from proviso_service.identity import Role
+from proviso_service.erasure import Deletion, DeletionKind, DeletionStore
+from proviso_service.identity import Caller, Role
 from proviso_service.paging import PageRequest
 
 _ROLES = {
@@ -82,10 +84,35 @@ class ListAuditEventsRequestModel(PagedRequest):
     filter: AuditFilterModel | None
 
 
+class GetDeletionRequestModel(RequestModel):
+    proto = pb.GetDeletionRequest
+
+    deletion_id: DeletionId
+    user_id: UserId
+
+
+class ListDeletionsRequestModel(PagedRequest):
+    proto = pb.ListDeletionsRequest
+
+    matter_id: OptionalMatterId
+    user_id: UserId
+
+
+_DELETIONS = {
+    DeletionKind.MATTER: pb.DELETION_KIND_MATTER,
+    DeletionKind.DOCUMENT: pb.DELETION_KIND_DOCUMENT,
+    DeletionKind.SESSION: pb.DELETION_KIND_SESSION,
+    DeletionKind.TURNS: pb.DELETION_KIND_TURNS,
+}
+
+
 class AccessServicer(AccessServiceServicer):
-    def __init__(self, quotas: Quotas, audit: AuditStore, identify: Identify = acting_caller) -> None:
+    def __init__(
+        self, quotas: Quotas, audit: AuditStore, deletions: DeletionStore, identify: Identify = acting_caller
+    ) -> None:
         self._quotas = quotas
         self._audit = audit
+        self._deletions = deletions
         self._identify = identify
 
     async def GetCaller(self, request: pb.GetCallerRequest, context: Context) -> pb.GetCallerResponse:
@@ -114,6 +141,43 @@ class AccessServicer(AccessServiceServicer):
             )
 
         return await fitting_page(asked.page, answer)
+
+    async def GetDeletion(self, request: pb.GetDeletionRequest, context: Context) -> pb.GetDeletionResponse:
+        asked = parse(GetDeletionRequestModel, request)
+        caller = self._identify(context, asked.user_id)
+        found = await self._deletions.get(caller.tenant, asked.deletion_id, _only_user(caller))
+        return pb.GetDeletionResponse(deletion=_deletion(found))
+
+    async def ListDeletions(self, request: pb.ListDeletionsRequest, context: Context) -> pb.ListDeletionsResponse:
+        asked = parse(ListDeletionsRequestModel, request)
+        caller = self._identify(context, asked.user_id)
+        found = await self._deletions.list(caller.tenant, asked.page, asked.matter_id, _only_user(caller))
+        return pb.ListDeletionsResponse(
+            deletions=[_deletion(item) for item in found.items],
+            next_page_token=found.next_token,
+            total_size=found.total_size,
+        )
+
+
+def _only_user(caller: Caller) -> str | None:
+    """The user whose deletions the caller sees; None for all of the tenant."""
+    return None if caller.roles & {Role.ADMIN, Role.AUDITOR} else caller.user
+
+
+def _deletion(value: Deletion) -> pb.Deletion:
+    return pb.Deletion(
+        deletion_id=value.deletion_id,
+        kind=_DELETIONS[value.kind],
+        user_id=value.user_id,
+        matter_id=value.matter_id,
+        resource_id=value.resource_id,
+        request_time=timestamp(value.request_time),
+        complete_time=timestamp(value.complete_time) if value.complete_time else None,
+        documents=value.documents,
+        turns=value.turns,
+        messages=value.messages,
+        size_bytes=value.size_bytes,
+    )
 
 
 def _shown(event: AuditEvent) -> pb.AuditEvent:

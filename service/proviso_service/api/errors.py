@@ -54,6 +54,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.SectionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_SECTION_NOT_FOUND),
     errors.SessionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_SESSION_NOT_FOUND),
     errors.ContextItemNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_CONTEXT_ITEM_NOT_FOUND),
+    errors.DeletionNotFound: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_DELETION_NOT_FOUND),
     errors.TurnUnknown: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_UNKNOWN),
     errors.TurnExpired: (grpc.StatusCode.NOT_FOUND, ErrorReason.ERROR_REASON_TURN_EXPIRED),
     errors.Unauthenticated: (grpc.StatusCode.UNAUTHENTICATED, ErrorReason.ERROR_REASON_UNAUTHENTICATED),

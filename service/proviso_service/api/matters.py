@@ -2,7 +2,7 @@
 """MatterService: matters and their documents, and uploads, which come as a header, pieces, and an end."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Annotated
 
@@ -241,7 +241,8 @@ class WatchDocumentsRequestModel(RequestModel):
 
 
 class MatterServicer(MatterServiceServicer):
-    """A caller who sends nothing for `upload_idle_s` seconds in the middle of an upload is cut off."""
+    """A caller who sends nothing for `upload_idle_s` seconds in the middle of an upload is cut off. `deleted` is called
+    when something was deleted."""
 
     def __init__(
         self,
@@ -249,7 +250,9 @@ class MatterServicer(MatterServiceServicer):
         members: MemberStore,
         identify: Identify = acting_caller,
         upload_idle_s: float = UPLOAD_IDLE_S,
+        deleted: Callable[[], None] = lambda: None,
     ) -> None:
+        self._deleted = deleted
         self._matters = matters
         self._members = members
         self._authorisation = Authorisation(members)
@@ -291,8 +294,9 @@ class MatterServicer(MatterServiceServicer):
 
     async def DeleteMatter(self, request: pb.DeleteMatterRequest, context: Context) -> pb.DeleteMatterResponse:
         asked = parse(DeleteMatterRequestModel, request)
-        await self._matters.delete(self._tenant(context), asked.matter_id)
-        return pb.DeleteMatterResponse()
+        deletion_id = await self._matters.delete(self._tenant(context), asked.matter_id)
+        self._deleted()
+        return pb.DeleteMatterResponse(deletion_id=deletion_id)
 
     async def GrantMatterAccess(
         self, request: pb.GrantMatterAccessRequest, context: Context
@@ -364,8 +368,9 @@ class MatterServicer(MatterServiceServicer):
 
     async def DeleteDocument(self, request: pb.DeleteDocumentRequest, context: Context) -> pb.DeleteDocumentResponse:
         asked = parse(DeleteDocumentRequestModel, request)
-        await self._matters.delete_document(self._tenant(context), asked.matter_id, asked.document_id)
-        return pb.DeleteDocumentResponse()
+        deletion_id = await self._matters.delete_document(self._tenant(context), asked.matter_id, asked.document_id)
+        self._deleted()
+        return pb.DeleteDocumentResponse(deletion_id=deletion_id)
 
     async def WatchDocuments(
         self, request: pb.WatchDocumentsRequest, context: Context

@@ -216,6 +216,7 @@ MatterIdOrDocumentation = Annotated[str, AfterValidator(_matter_or_documentation
 """The matter of a document, or the documentation."""
 DocumentId = Annotated[str, _uuid("document")]
 OptionalMatterId = Annotated[str, Field(max_length=64), _uuid("matter", optional=True)]
+DeletionId = Annotated[str, _uuid("deletion")]
 DocumentIds = Annotated[tuple[DocumentId, ...], at_most(1_000)]
 SessionId = Annotated[str, Field(min_length=1, max_length=128)]
 UserId = Annotated[str, Field(max_length=128)]

@@ -1,7 +1,7 @@
 # ruff: noqa: N802  methods have the names of the contract
 """SessionService: conversations, the items that belong to them, and the requests that their turns made."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated
 from uuid import uuid4
@@ -176,7 +176,8 @@ class RateAnswerRequestModel(RequestModel):
 
 
 class SessionServicer(SessionServiceServicer):
-    """`preview` gives the request context that a message would have."""
+    """`preview` gives the request context that a message would have. `deleted` is called with the turns of each session
+    that was deleted."""
 
     def __init__(
         self,
@@ -186,7 +187,9 @@ class SessionServicer(SessionServiceServicer):
         rebuilder: RequestRebuilder,
         limits: RequestLimits,
         identify: Identify = acting_caller,
+        deleted: Callable[[Sequence[str]], None] = lambda _turn_ids: None,
     ) -> None:
+        self._deleted = deleted
         self._sessions = sessions
         self._catalog = catalog
         self._preview = preview
@@ -238,8 +241,9 @@ class SessionServicer(SessionServiceServicer):
     async def DeleteSession(self, request: pb.DeleteSessionRequest, context: Context) -> pb.DeleteSessionResponse:
         asked = parse(DeleteSessionRequestModel, request)
         caller = self._identify(context, asked.user_id)
-        await self._sessions.delete(caller, asked.session_id)
-        return pb.DeleteSessionResponse()
+        deleted = await self._sessions.delete(caller, asked.session_id)
+        self._deleted(deleted.turn_ids)
+        return pb.DeleteSessionResponse(deletion_id=deleted.deletion_id)
 
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
         asked = parse(ListMessagesRequestModel, request)

@@ -80,6 +80,10 @@ class MemoryCache(Generic[V]):
         for key in [key for key in self._of_matter.get(_matter(scope), ()) if key.scope != scope]:
             self._drop(key)
 
+    async def forget_tenant(self, tenant: str) -> None:
+        for key in [key for key in self._by_use if key.scope.tenant == tenant]:
+            self._drop(key)
+
     def _drop_expired(self) -> None:
         now = self._clock()
         while self._by_age:

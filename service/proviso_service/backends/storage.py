@@ -1,6 +1,7 @@
 """Keeps watch over the storage: its locks, its faults and their end, and the checks that run at night."""
 
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -15,7 +16,7 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import damage_of
 from proviso_service.backends.sql.snapshot import remove_forgotten_snapshot
 from proviso_service.backends.storage_health import StorageFault, StorageHealth
-from proviso_service.errors import ProvisoError
+from proviso_service.errors import ProvisoError, Unavailable
 from proviso_service.matters import BlobStore, MatterStore, check_originals
 from proviso_service.retrying import Backoff
 
@@ -30,6 +31,15 @@ LONGEST_SLEEP_S = 600.0
 
 ORIGINALS_BYTES_PER_S = 16e6
 """How fast originals are read at night, so that the disk stays free for others."""
+
+SMALL_BYTES = 256 * 1024 * 1024
+"""The largest state that is rewritten at any time of the day: it takes two or three seconds."""
+
+COPIES = 2
+"""While it is rewritten the state is there three times: as it was, as a copy, and in the write-ahead log."""
+
+ROOM_BYTES = 64 * 1024 * 1024
+"""What is left of the disk for others meanwhile."""
 
 Tell = Callable[[bool], Awaitable[None]]
 
@@ -93,6 +103,18 @@ class StorageKeeper:
             first = {one.document_id: one.problem for one in found.first}
             _log.error("originals_damaged", damaged=found.damaged, checked=found.checked, first=first)
         _log.info("storage_checked", originals=found.checked)
+
+    async def compact(self) -> bool:
+        """Rewrites the state, so that its file holds nothing but its rows. A large one is rewritten at night only,
+        because writes wait for it: returns False at other times. Raises Unavailable when the disk has no room for
+        it."""
+        size = self._state.stat().st_size
+        if size > SMALL_BYTES and _now().hour != NIGHT_HOUR:
+            return False
+        if shutil.disk_usage(self._state.parent).free < COPIES * size + ROOM_BYTES:
+            raise Unavailable("The disk has no room to rewrite the state")
+        await self._database.compact()
+        return True
 
     async def _watch(self, tell: Tell) -> None:
         tries = 0

@@ -132,11 +132,12 @@ class Matters:
         given."""
         return await self._store.list_matters(tenant, page, name, seen_by)
 
-    async def delete(self, tenant: str, matter_id: str) -> None:
-        """Deletes a matter with its documents. They are gone for everybody from the first step on; the rest continues
-        even if the caller goes away, and is done later where it fails. Raises MatterNotFound."""
+    async def delete(self, tenant: str, matter_id: str) -> str:
+        """Deletes a matter with its documents, and returns the id of the deletion. They are gone for everybody from the
+        first step on; the rest continues even if the caller goes away, and is done later where it fails. Raises
+        MatterNotFound."""
         matter_id = uuid_of("matter_id", matter_id)
-        await self._finish(self._delete_matter(tenant, matter_id))
+        return await self._finish(self._delete_matter(tenant, matter_id))
 
     async def upload(self, tenant: str, header: UploadHeader, pieces: AsyncIterator[bytes]) -> UploadResult:
         """Stores the bytes and has them ingested. When the matter has a document of the same bytes, that document is
@@ -184,11 +185,12 @@ class Matters:
         """Returns all documents in the order of upload. Raises MatterNotFound."""
         return await self._store.all_documents(tenant, await self._checked(tenant, matter_id))
 
-    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """Deletes a document. It is gone for everybody from the first step on; vectors and bytes are cleared even if
-        the caller goes away, and later where that fails. Raises MatterNotFound and DocumentNotFound."""
+    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> str:
+        """Deletes a document, and returns the id of the deletion. It is gone for everybody from the first step on;
+        vectors and bytes are cleared even if the caller goes away, and later where that fails. Raises MatterNotFound
+        and DocumentNotFound."""
         document = await self.get_document(tenant, matter_id, document_id)
-        await self._finish(self._delete_document(document))
+        return await self._finish(self._delete_document(document))
 
     async def watch(
         self, tenant: str, matter_id: str, document_ids: Sequence[str]
@@ -271,15 +273,17 @@ class Matters:
         except Exception:
             _log.warning("bytes of an upload stay until the next start", document_id=document_id, exc_info=True)
 
-    async def _delete_matter(self, tenant: str, matter_id: str) -> None:
-        await self._store.delete_matter(tenant, matter_id)
+    async def _delete_matter(self, tenant: str, matter_id: str) -> str:
+        deletion_id = await self._store.delete_matter(tenant, matter_id)
         await self._clearing.matter(tenant, matter_id)
+        return deletion_id
 
-    async def _delete_document(self, document: Document) -> None:
+    async def _delete_document(self, document: Document) -> str:
         """Deletes the rows first: from then on the document is invisible, whatever happens to the rest."""
         tenant, matter_id, document_id = document.tenant, document.matter_id, document.document_id
-        await self._store.delete_document(tenant, matter_id, document_id)
+        deletion_id = await self._store.delete_document(tenant, matter_id, document_id)
         await self._clearing.document(Leftover(tenant, matter_id, document_id, matter_deleted=False))
+        return deletion_id
 
     async def _finish(self, work: Coroutine[object, object, T]) -> T:
         """Runs work to its end even when the caller is cancelled, because half of it would leave bytes that nobody

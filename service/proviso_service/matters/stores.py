@@ -108,9 +108,9 @@ class MatterStore(Protocol):
         """Makes the tenant's documentation, under the id DOCUMENTATION, when there is none yet."""
         ...
 
-    async def delete_matter(self, tenant: str, matter_id: str) -> None:
-        """Makes the matter and its documents absent for everybody; `delete_documents` removes their rows later. Raises
-        MatterNotFound."""
+    async def delete_matter(self, tenant: str, matter_id: str) -> str:
+        """Makes the matter and its documents absent for everybody; `delete_documents` removes their rows later. Returns
+        the id of the deletion. Raises MatterNotFound."""
         ...
 
     async def deleted_matters(self) -> Sequence[tuple[str, str]]:
@@ -191,8 +191,9 @@ class MatterStore(Protocol):
         Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
-    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """Removes all rows of a document and notes a leftover. Raises DocumentNotFound."""
+    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> str:
+        """Removes all rows of a document and notes a leftover. Returns the id of the deletion. Raises
+        DocumentNotFound."""
         ...
 
     async def text(self, tenant: str, document_id: str, start: int, end: int | None = None) -> str:

@@ -73,6 +73,7 @@ from proviso_service.turns.runner import bare_outcome
 from proviso_service.turns.service import Turns
 from proviso_service.turns.sessions import (
     ChatMessage,
+    DeletedSession,
     HistoryMessage,
     MessageRole,
     RatedAnswer,
@@ -101,6 +102,7 @@ __all__ = [
     "CitationKind",
     "ContextProblem",
     "Decision",
+    "DeletedSession",
     "DiscardReason",
     "Emit",
     "Event",

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from uuid import uuid4
@@ -59,7 +59,7 @@ class Turns:
         self._turns: dict[str, Turn] = {}
         self._running: dict[str, tuple[TurnRunner, asyncio.Task[None]]] = {}
         self._abandoned_tasks: set[asyncio.Task[object]] = set()
-        self._retention = Retention(settings.log_ttl_s, kept_bytes, self._turns.pop)
+        self._retention = Retention(settings.log_ttl_s, kept_bytes, lambda turn_id: self._turns.pop(turn_id, None))
         self._leases = LeaseKeeper(store, owner, settings.lease_s, lambda: list(self._running))
 
     @property
@@ -196,6 +196,21 @@ class Turns:
             final_state=final_state,
             pending_approvals=asked,
         )
+
+    async def end(self, turn_ids: Sequence[str]) -> None:
+        """Ends those of the turns that run here in CANCELLED, because what they are about is deleted, and returns when
+        they have ended."""
+        tasks = [self._running[turn_id][1] for turn_id in turn_ids if turn_id in self._running]
+        for turn_id in turn_ids:
+            self._interrupt(turn_id)
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def forget(self, turn_ids: Sequence[str]) -> None:
+        """Drops the logs of those of the turns that have ended."""
+        for turn_id in turn_ids:
+            if turn_id not in self._running:
+                self._turns.pop(turn_id, None)
 
     async def drain(self, grace_s: float) -> None:
         """Refuses new turns from now on, lets running ones go on for `grace_s` seconds, and ends the rest in a

@@ -85,6 +85,14 @@ class Session:
     notes: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class DeletedSession:
+    """The deletion of a session, and the turns that it had."""
+
+    deletion_id: str
+    turn_ids: tuple[str, ...]
+
+
 class TurnSessions(Protocol):
     """What turns need of sessions. Every method sees only what is the caller's own."""
 
@@ -136,7 +144,7 @@ class SessionStore(TurnSessions, Protocol):
         """Changes what is given, and returns the session. Raises SessionNotFound."""
         ...
 
-    async def delete(self, caller: Caller, session_id: str) -> None:
+    async def delete(self, caller: Caller, session_id: str) -> DeletedSession:
         """Deletes a session, its messages and their ratings. Raises SessionNotFound, and SessionBusy while a turn runs
         in it."""
         ...

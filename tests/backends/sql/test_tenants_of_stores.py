@@ -40,6 +40,7 @@ ACROSS_TENANTS = {
     "DocumentRows.unfinished_documents",
     "LeftoverRows.give_up_uploads",
     "LeftoverRows.leftovers",
+    "SqlDeletionStore.unfinished",
     "SqlMatterStore.deleted_matters",
     "SqlTurnStore.close_interrupted",
     "SqlTurnStore.renew",

@@ -25,10 +25,13 @@ from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1.access_pb2 import (
     AuditEvent,
     AuditFilter,
+    Deletion,
     GetCallerRequest,
     GetCallerResponse,
+    GetDeletionRequest,
     GetUsageRequest,
     ListAuditEventsRequest,
+    ListDeletionsRequest,
     QuotaUsage,
 )
 from proviso_client.v1.access_pb2_grpc import AccessServiceStub
@@ -211,6 +214,22 @@ class AsyncClient:
         wanted = AuditFilter(matter_id=matter_id, user_id=user_id, method=method, start_time=start, end_time=end)
         request = ListAuditEventsRequest(filter=wanted, page_size=page_size)
         return self._calls.pages(stub.ListAuditEvents, request, lambda page: page.events, timeout_s)
+
+    async def get_deletion(self, deletion_id: str, *, timeout_s: float | None = None) -> Deletion:
+        """Returns the receipt of a deletion; its `complete_time` is set once nothing is left in any file. Raises
+        NotFound for a deletion of another user, unless the credential has the role admin or auditor."""
+        stub: AccessServiceAsyncStub = AccessServiceStub(self._calls.channel)
+        request = GetDeletionRequest(deletion_id=deletion_id)
+        return (await self._calls.unary(stub.GetDeletion, request, timeout_s)).deletion
+
+    def deletions(
+        self, *, matter_id: str = "", page_size: int = 0, timeout_s: float | None = None
+    ) -> AsyncIterator[Deletion]:
+        """Yields the receipts of the caller's deletions, newest first, and requests each page when it is needed; with
+        the role admin or auditor, those of the whole tenant. With `matter_id`, yields only what concerns it."""
+        stub: AccessServiceAsyncStub = AccessServiceStub(self._calls.channel)
+        request = ListDeletionsRequest(matter_id=matter_id, page_size=page_size)
+        return self._calls.pages(stub.ListDeletions, request, lambda page: page.deletions, timeout_s)
 
     async def close(self) -> None:
         """Ends every call and closes the connection. Does nothing on a client that `for_user` returned."""

@@ -91,9 +91,11 @@ class AsyncDocuments:
         request = pb.ListDocumentsRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListDocuments, request, lambda page: page.documents, timeout_s)
 
-    async def delete(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> None:
+    async def delete(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> str:
+        """Deletes a document. Returns the id of the deletion, whose receipt `get_deletion` of the client returns."""
         request = pb.DeleteDocumentRequest(matter_id=matter_id, document_id=document_id)
-        await self._calls.unary(self._stub.DeleteDocument, request, timeout_s, repeatable=False)
+        deleted = await self._calls.unary(self._stub.DeleteDocument, request, timeout_s, repeatable=False)
+        return deleted.deletion_id
 
     def watch(
         self, matter_id: str, document_ids: Sequence[str] = (), *, timeout_s: float | None = None

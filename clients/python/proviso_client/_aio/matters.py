@@ -43,10 +43,12 @@ class AsyncMatters:
         request = pb.UpdateMatterRequest(matter=matter, update_mask=mask)
         return (await self._calls.unary(self._stub.UpdateMatter, request, timeout_s)).matter
 
-    async def delete(self, matter_id: str, *, timeout_s: float | None = None) -> None:
-        """Deletes a matter and all its documents."""
+    async def delete(self, matter_id: str, *, timeout_s: float | None = None) -> str:
+        """Deletes a matter, its documents and every turn that may know something of it. Returns the id of the deletion,
+        whose receipt `get_deletion` of the client returns."""
         request = pb.DeleteMatterRequest(matter_id=matter_id)
-        await self._calls.unary(self._stub.DeleteMatter, request, timeout_s, repeatable=False)
+        deleted = await self._calls.unary(self._stub.DeleteMatter, request, timeout_s, repeatable=False)
+        return deleted.deletion_id
 
     def members(
         self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None

@@ -57,9 +57,12 @@ class AsyncSessions:
         request = pb.UpdateSessionRequest(session=session, update_mask=mask)
         return (await self._calls.unary(self._stub.UpdateSession, request, timeout_s)).session
 
-    async def delete(self, session_id: str, *, timeout_s: float | None = None) -> None:
+    async def delete(self, session_id: str, *, timeout_s: float | None = None) -> str:
+        """Deletes a session, its messages and turns. Returns the id of the deletion; `get_deletion` of the client
+        returns its receipt."""
         request = pb.DeleteSessionRequest(session_id=session_id)
-        await self._calls.unary(self._stub.DeleteSession, request, timeout_s, repeatable=False)
+        deleted = await self._calls.unary(self._stub.DeleteSession, request, timeout_s, repeatable=False)
+        return deleted.deletion_id
 
     async def add_item(
         self,

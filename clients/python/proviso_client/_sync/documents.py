@@ -85,9 +85,11 @@ class Documents:
         request = pb.ListDocumentsRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListDocuments, request, lambda page: page.documents, timeout_s)
 
-    def delete(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> None:
+    def delete(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> str:
+        """Deletes a document. Returns the id of the deletion, whose receipt `get_deletion` of the client returns."""
         request = pb.DeleteDocumentRequest(matter_id=matter_id, document_id=document_id)
-        self._calls.unary(self._stub.DeleteDocument, request, timeout_s, repeatable=False)
+        deleted = self._calls.unary(self._stub.DeleteDocument, request, timeout_s, repeatable=False)
+        return deleted.deletion_id
 
     def watch(
         self, matter_id: str, document_ids: Sequence[str] = (), *, timeout_s: float | None = None

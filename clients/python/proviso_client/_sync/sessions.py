@@ -52,9 +52,12 @@ class Sessions:
         request = pb.UpdateSessionRequest(session=session, update_mask=mask)
         return self._calls.unary(self._stub.UpdateSession, request, timeout_s).session
 
-    def delete(self, session_id: str, *, timeout_s: float | None = None) -> None:
+    def delete(self, session_id: str, *, timeout_s: float | None = None) -> str:
+        """Deletes a session, its messages and turns. Returns the id of the deletion; `get_deletion` of the client
+        returns its receipt."""
         request = pb.DeleteSessionRequest(session_id=session_id)
-        self._calls.unary(self._stub.DeleteSession, request, timeout_s, repeatable=False)
+        deleted = self._calls.unary(self._stub.DeleteSession, request, timeout_s, repeatable=False)
+        return deleted.deletion_id
 
     def add_item(
         self,

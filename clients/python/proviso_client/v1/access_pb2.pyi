@@ -33,6 +33,14 @@ class AuditOutcome(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     AUDIT_OUTCOME_UNSPECIFIED: _ClassVar[AuditOutcome]
     AUDIT_OUTCOME_DONE: _ClassVar[AuditOutcome]
     AUDIT_OUTCOME_REFUSED: _ClassVar[AuditOutcome]
+
+class DeletionKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    DELETION_KIND_UNSPECIFIED: _ClassVar[DeletionKind]
+    DELETION_KIND_MATTER: _ClassVar[DeletionKind]
+    DELETION_KIND_DOCUMENT: _ClassVar[DeletionKind]
+    DELETION_KIND_SESSION: _ClassVar[DeletionKind]
+    DELETION_KIND_TURNS: _ClassVar[DeletionKind]
 CALLER_ROLE_UNSPECIFIED: CallerRole
 CALLER_ROLE_ADMIN: CallerRole
 CALLER_ROLE_AUDITOR: CallerRole
@@ -48,6 +56,11 @@ QUOTA_BYTES: Quota
 AUDIT_OUTCOME_UNSPECIFIED: AuditOutcome
 AUDIT_OUTCOME_DONE: AuditOutcome
 AUDIT_OUTCOME_REFUSED: AuditOutcome
+DELETION_KIND_UNSPECIFIED: DeletionKind
+DELETION_KIND_MATTER: DeletionKind
+DELETION_KIND_DOCUMENT: DeletionKind
+DELETION_KIND_SESSION: DeletionKind
+DELETION_KIND_TURNS: DeletionKind
 
 class GetCallerRequest(_message.Message):
     __slots__ = ("user_id",)
@@ -152,3 +165,65 @@ class ListAuditEventsResponse(_message.Message):
     events: _containers.RepeatedCompositeFieldContainer[AuditEvent]
     next_page_token: str
     def __init__(self, events: _Optional[_Iterable[_Union[AuditEvent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class Deletion(_message.Message):
+    __slots__ = ("deletion_id", "kind", "user_id", "matter_id", "resource_id", "request_time", "complete_time", "documents", "turns", "messages", "size_bytes")
+    DELETION_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    RESOURCE_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_TIME_FIELD_NUMBER: _ClassVar[int]
+    COMPLETE_TIME_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENTS_FIELD_NUMBER: _ClassVar[int]
+    TURNS_FIELD_NUMBER: _ClassVar[int]
+    MESSAGES_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    deletion_id: str
+    kind: DeletionKind
+    user_id: str
+    matter_id: str
+    resource_id: str
+    request_time: _timestamp_pb2.Timestamp
+    complete_time: _timestamp_pb2.Timestamp
+    documents: int
+    turns: int
+    messages: int
+    size_bytes: float
+    def __init__(self, deletion_id: _Optional[str] = ..., kind: _Optional[_Union[DeletionKind, str]] = ..., user_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., resource_id: _Optional[str] = ..., request_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., complete_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., documents: _Optional[int] = ..., turns: _Optional[int] = ..., messages: _Optional[int] = ..., size_bytes: _Optional[float] = ...) -> None: ...
+
+class GetDeletionRequest(_message.Message):
+    __slots__ = ("deletion_id", "user_id")
+    DELETION_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    deletion_id: str
+    user_id: str
+    def __init__(self, deletion_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
+
+class GetDeletionResponse(_message.Message):
+    __slots__ = ("deletion",)
+    DELETION_FIELD_NUMBER: _ClassVar[int]
+    deletion: Deletion
+    def __init__(self, deletion: _Optional[_Union[Deletion, _Mapping]] = ...) -> None: ...
+
+class ListDeletionsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "matter_id", "user_id")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    matter_id: str
+    user_id: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., matter_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
+
+class ListDeletionsResponse(_message.Message):
+    __slots__ = ("deletions", "next_page_token", "total_size")
+    DELETIONS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
+    deletions: _containers.RepeatedCompositeFieldContainer[Deletion]
+    next_page_token: str
+    total_size: int
+    def __init__(self, deletions: _Optional[_Iterable[_Union[Deletion, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AccessServiceStub:
-    """AccessService says who the caller is, and who did what.
+    """AccessService says who the caller is, who did what, and what was deleted.
     """
 
     def __init__(self, channel):
@@ -50,10 +50,20 @@ class AccessServiceStub:
                 request_serializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsResponse.FromString,
                 _registered_method=True)
+        self.GetDeletion = channel.unary_unary(
+                '/proviso.v1.AccessService/GetDeletion',
+                request_serializer=proviso_dot_v1_dot_access__pb2.GetDeletionRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_access__pb2.GetDeletionResponse.FromString,
+                _registered_method=True)
+        self.ListDeletions = channel.unary_unary(
+                '/proviso.v1.AccessService/ListDeletions',
+                request_serializer=proviso_dot_v1_dot_access__pb2.ListDeletionsRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_access__pb2.ListDeletionsResponse.FromString,
+                _registered_method=True)
 
 
 class AccessServiceServicer:
-    """AccessService says who the caller is, and who did what.
+    """AccessService says who the caller is, who did what, and what was deleted.
     """
 
     def GetCaller(self, request, context):
@@ -80,6 +90,23 @@ class AccessServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetDeletion(self, request, context):
+        """GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDeletions(self, request, context):
+        """ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+        the caller.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AccessServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -98,6 +125,16 @@ def add_AccessServiceServicer_to_server(servicer, server):
                     request_deserializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_access__pb2.ListAuditEventsResponse.SerializeToString,
             ),
+            'GetDeletion': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetDeletion,
+                    request_deserializer=proviso_dot_v1_dot_access__pb2.GetDeletionRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_access__pb2.GetDeletionResponse.SerializeToString,
+            ),
+            'ListDeletions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDeletions,
+                    request_deserializer=proviso_dot_v1_dot_access__pb2.ListDeletionsRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_access__pb2.ListDeletionsResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'proviso.v1.AccessService', rpc_method_handlers)
@@ -107,7 +144,7 @@ def add_AccessServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AccessService:
-    """AccessService says who the caller is, and who did what.
+    """AccessService says who the caller is, who did what, and what was deleted.
     """
 
     @staticmethod
@@ -181,6 +218,60 @@ class AccessService:
             '/proviso.v1.AccessService/ListAuditEvents',
             proviso_dot_v1_dot_access__pb2.ListAuditEventsRequest.SerializeToString,
             proviso_dot_v1_dot_access__pb2.ListAuditEventsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetDeletion(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.AccessService/GetDeletion',
+            proviso_dot_v1_dot_access__pb2.GetDeletionRequest.SerializeToString,
+            proviso_dot_v1_dot_access__pb2.GetDeletionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDeletions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.AccessService/ListDeletions',
+            proviso_dot_v1_dot_access__pb2.ListDeletionsRequest.SerializeToString,
+            proviso_dot_v1_dot_access__pb2.ListDeletionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -27,7 +27,7 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AccessServiceStub:
-    """AccessService says who the caller is, and who did what."""
+    """AccessService says who the caller is, who did what, and what was deleted."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -44,10 +44,19 @@ class AccessServiceStub:
     auditor. Where no credentials are asked for, every caller may use it.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
     """
+    GetDeletion: _grpc.UnaryUnaryMultiCallable[_access_pb2.GetDeletionRequest, _access_pb2.GetDeletionResponse]
+    """GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+    """
+    ListDeletions: _grpc.UnaryUnaryMultiCallable[_access_pb2.ListDeletionsRequest, _access_pb2.ListDeletionsResponse]
+    """ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+    the caller.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    """
 
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
-    """AccessService says who the caller is, and who did what."""
+    """AccessService says who the caller is, who did what, and what was deleted."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetCaller: _aio.UnaryUnaryMultiCallable[_access_pb2.GetCallerRequest, _access_pb2.GetCallerResponse]  # type: ignore[assignment]
@@ -61,9 +70,18 @@ class AccessServiceAsyncStub(AccessServiceStub):
     auditor. Where no credentials are asked for, every caller may use it.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
     """
+    GetDeletion: _aio.UnaryUnaryMultiCallable[_access_pb2.GetDeletionRequest, _access_pb2.GetDeletionResponse]  # type: ignore[assignment]
+    """GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+    """
+    ListDeletions: _aio.UnaryUnaryMultiCallable[_access_pb2.ListDeletionsRequest, _access_pb2.ListDeletionsResponse]  # type: ignore[assignment]
+    """ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+    the caller.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    """
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
-    """AccessService says who the caller is, and who did what."""
+    """AccessService says who the caller is, who did what, and what was deleted."""
 
     @_abc_1.abstractmethod
     def GetCaller(
@@ -92,6 +110,27 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         """ListAuditEvents lists what was done in the caller's tenant, the newest first. It needs a credential with the role
         auditor. Where no credentials are asked for, every caller may use it.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+
+    @_abc_1.abstractmethod
+    def GetDeletion(
+        self,
+        request: _access_pb2.GetDeletionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.GetDeletionResponse, _abc.Awaitable[_access_pb2.GetDeletionResponse]]:
+        """GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+        """
+
+    @_abc_1.abstractmethod
+    def ListDeletions(
+        self,
+        request: _access_pb2.ListDeletionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_access_pb2.ListDeletionsResponse, _abc.Awaitable[_access_pb2.ListDeletionsResponse]]:
+        """ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+        the caller.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
         """
 
 def add_AccessServiceServicer_to_server(servicer: AccessServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -43,6 +43,8 @@ class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     ERROR_REASON_LAST_OWNER: _ClassVar[ErrorReason]
     ERROR_REASON_QUOTA_EXCEEDED: _ClassVar[ErrorReason]
     ERROR_REASON_KEY_DESTROYED: _ClassVar[ErrorReason]
+    ERROR_REASON_LEGAL_HOLD: _ClassVar[ErrorReason]
+    ERROR_REASON_DELETION_NOT_FOUND: _ClassVar[ErrorReason]
 
 class FailureCause(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -93,6 +95,8 @@ ERROR_REASON_ORIGINAL_DAMAGED: ErrorReason
 ERROR_REASON_LAST_OWNER: ErrorReason
 ERROR_REASON_QUOTA_EXCEEDED: ErrorReason
 ERROR_REASON_KEY_DESTROYED: ErrorReason
+ERROR_REASON_LEGAL_HOLD: ErrorReason
+ERROR_REASON_DELETION_NOT_FOUND: ErrorReason
 FAILURE_CAUSE_UNSPECIFIED: FailureCause
 FAILURE_CAUSE_PROCESSING: FailureCause
 FAILURE_CAUSE_FAILED: FailureCause

@@ -213,8 +213,10 @@ class DeleteMatterRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
 
 class DeleteMatterResponse(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("deletion_id",)
+    DELETION_ID_FIELD_NUMBER: _ClassVar[int]
+    deletion_id: str
+    def __init__(self, deletion_id: _Optional[str] = ...) -> None: ...
 
 class UploadHeader(_message.Message):
     __slots__ = ("matter_id", "filename", "sha256")
@@ -373,8 +375,10 @@ class DeleteDocumentRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ...) -> None: ...
 
 class DeleteDocumentResponse(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("deletion_id",)
+    DELETION_ID_FIELD_NUMBER: _ClassVar[int]
+    deletion_id: str
+    def __init__(self, deletion_id: _Optional[str] = ...) -> None: ...
 
 class WatchDocumentsRequest(_message.Message):
     __slots__ = ("matter_id", "document_ids")

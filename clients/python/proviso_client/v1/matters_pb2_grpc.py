@@ -162,9 +162,10 @@ class MatterServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMatter(self, request, context):
-        """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-        be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-        a retry may take for done.
+        """DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+        those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+        is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+        again is MATTER_NOT_FOUND, which a retry may take for done.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -253,7 +254,8 @@ class MatterServiceServicer:
 
     def DeleteDocument(self, request, context):
         """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-        see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+        see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+        nothing is left in any file. Earlier answers that quote it stay in their sessions.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

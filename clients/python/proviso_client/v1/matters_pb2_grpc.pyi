@@ -59,9 +59,10 @@ class MatterServiceStub:
     NOT_FOUND/MATTER_NOT_FOUND.
     """
     DeleteMatter: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]
-    """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-    be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-    a retry may take for done.
+    """DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+    those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+    is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+    again is MATTER_NOT_FOUND, which a retry may take for done.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     GrantMatterAccess: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GrantMatterAccessRequest, _matters_pb2.GrantMatterAccessResponse]
@@ -114,7 +115,8 @@ class MatterServiceStub:
     """
     DeleteDocument: _grpc.UnaryUnaryMultiCallable[_matters_pb2.DeleteDocumentRequest, _matters_pb2.DeleteDocumentResponse]
     """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-    see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+    see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+    nothing is left in any file. Earlier answers that quote it stay in their sessions.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _grpc.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]
@@ -156,9 +158,10 @@ class MatterServiceAsyncStub(MatterServiceStub):
     NOT_FOUND/MATTER_NOT_FOUND.
     """
     DeleteMatter: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteMatterRequest, _matters_pb2.DeleteMatterResponse]  # type: ignore[assignment]
-    """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-    be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-    a retry may take for done.
+    """DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+    those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+    is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+    again is MATTER_NOT_FOUND, which a retry may take for done.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
     """
     GrantMatterAccess: _aio.UnaryUnaryMultiCallable[_matters_pb2.GrantMatterAccessRequest, _matters_pb2.GrantMatterAccessResponse]  # type: ignore[assignment]
@@ -211,7 +214,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_matters_pb2.DeleteDocumentRequest, _matters_pb2.DeleteDocumentResponse]  # type: ignore[assignment]
     """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-    see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+    see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+    nothing is left in any file. Earlier answers that quote it stay in their sessions.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
     WatchDocuments: _aio.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]  # type: ignore[assignment]
@@ -280,9 +284,10 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _matters_pb2.DeleteMatterRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteMatterResponse, _abc.Awaitable[_matters_pb2.DeleteMatterResponse]]:
-        """DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-        be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-        a retry may take for done.
+        """DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+        those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+        is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+        again is MATTER_NOT_FOUND, which a retry may take for done.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
         """
 
@@ -389,7 +394,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_matters_pb2.DeleteDocumentResponse, _abc.Awaitable[_matters_pb2.DeleteDocumentResponse]]:
         """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-        see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+        see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+        nothing is left in any file. Earlier answers that quote it stay in their sessions.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
 

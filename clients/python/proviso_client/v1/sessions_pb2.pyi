@@ -228,8 +228,10 @@ class DeleteSessionRequest(_message.Message):
     def __init__(self, session_id: _Optional[str] = ..., user_id: _Optional[str] = ...) -> None: ...
 
 class DeleteSessionResponse(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("deletion_id",)
+    DELETION_ID_FIELD_NUMBER: _ClassVar[int]
+    deletion_id: str
+    def __init__(self, deletion_id: _Optional[str] = ...) -> None: ...
 
 class AddContextItemRequest(_message.Message):
     __slots__ = ("session_id", "user_id", "item")

@@ -104,6 +104,9 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "GetCaller": _USE,
         "GetUsage": Rule(Action.ADMINISTER),
         "ListAuditEvents": Rule(Action.AUDIT, recorded="read"),
+        # Whose deletions they see depends on the role.
+        "GetDeletion": _USE,
+        "ListDeletions": _USE,
     },
     "MaintenanceService": {
         "RebuildIndex": Rule(Action.OPERATE, recorded="rebuild"),

@@ -34,6 +34,7 @@ from proviso_service.backends.sql.contents import (
     write_contents,
 )
 from proviso_service.backends.sql.database import Store, across_tenants, growing, insert, reading, writing
+from proviso_service.backends.sql.deletions import begin_deletion
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
     UNFINISHED,
@@ -43,6 +44,7 @@ from proviso_service.backends.sql.tables import (
     page_words,
     segments,
 )
+from proviso_service.erasure import DeletionKind
 from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound
 from proviso_service.matters import Document, DocumentStatus, Leftover
 from proviso_service.models import Vectors
@@ -150,22 +152,24 @@ class DocumentRows(Store):
         return row
 
     @writing
-    def delete_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
+    def delete_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> str:
         this = (
             documents.c.tenant == tenant,
             documents.c.matter_id == matter_id,
             documents.c.document_id == document_id,
         )
-        status = transaction.execute(select(documents.c.status).where(*this)).scalar_one_or_none()
-        if status is None:
+        found = transaction.execute(select(documents.c.status, documents.c.size_bytes).where(*this)).one_or_none()
+        if found is None:
             raise DocumentNotFound(document_id)
         forget_contents(transaction, tenant, matter_id, document_id)
         transaction.execute(delete(documents).where(*this))
         note_leftovers(transaction, tenant, matter_id, [document_id])
-        if status is DocumentStatus.READY:
+        if found.status is DocumentStatus.READY:
             bump_index_version(transaction, tenant, matter_id)
-        deleted = Done("delete", "document", document_id, matter_id)
-        record(transaction, self._database.now(), tenant, deleted)
+        now = self._database.now()
+        record(transaction, now, tenant, Done("delete", "document", document_id, matter_id))
+        counts = {"documents": 1, "size_bytes": found.size_bytes}
+        return begin_deletion(transaction, now, tenant, DeletionKind.DOCUMENT, matter_id, document_id, **counts)
 
 
 class IngestedRows(Store):

@@ -92,6 +92,11 @@ def forget_document(transaction: Connection, tenant: str, matter_id: str, docume
     _write(transaction, "chunk_words, scope, clauses, body", "'delete',", tenant, matter_id, document_id)
 
 
+def merge(cursor: Any) -> None:
+    """Writes the index anew without the words of removed entries."""
+    cursor.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
+
+
 def _write(transaction: Connection, columns: str, command: str, tenant: str, matter_id: str, document_id: str) -> None:
     statement = text(
         f"INSERT INTO chunk_words (rowid, {columns})"  # noqa: S608  # of literals only

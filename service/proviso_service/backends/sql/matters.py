@@ -24,10 +24,12 @@ from proviso_service.backends.sql.audit import record, record_own
 from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
+from proviso_service.backends.sql.deletions import begin_deletion, count_documents
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matter_members, matters
+from proviso_service.erasure import DeletionKind
 from proviso_service.errors import MatterNotFound, RequestIdReused
 from proviso_service.identity import NEVER_RETRIED, RetryKey
 from proviso_service.matters import ALL_MATTERS, DOCUMENTATION, DocumentStatus, Leftover, Matter, Visibility
@@ -101,11 +103,13 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         return after
 
     @writing
-    def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> None:
+    def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> str:
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
         if transaction.execute(update(matters).where(*this).values(deleted=True, request_id="")).rowcount == 0:
             raise MatterNotFound(matter_id)
-        _record(transaction, self._database.now(), "delete", tenant, matter_id)
+        now = self._database.now()
+        _record(transaction, now, "delete", tenant, matter_id)
+        return begin_deletion(transaction, now, tenant, DeletionKind.MATTER, matter_id, matter_id)
 
     @reading
     @across_tenants
@@ -120,7 +124,10 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
             forget_contents(transaction, tenant, matter_id, document_id)
         these = (documents.c.tenant == tenant, documents.c.document_id.in_(document_ids))
         if document_ids:
-            transaction.execute(delete(documents).where(*these))
+            sizes = (
+                transaction.execute(delete(documents).where(*these).returning(documents.c.size_bytes)).scalars().all()
+            )
+            count_documents(transaction, tenant, matter_id, len(sizes), sum(sizes))
             note_leftovers(transaction, tenant, matter_id, document_ids)
         else:
             this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, matters.c.deleted)

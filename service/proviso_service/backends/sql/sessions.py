@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, delete, select, updat
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.deletions import begin_deletion
 from proviso_service.backends.sql.messages import (
     MessageRows,
     append,
@@ -26,11 +27,13 @@ from proviso_service.backends.sql.messages import (
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import OPEN_IN_SESSION, WITH_REQUEST_ID, item_contents, sessions, turns
+from proviso_service.backends.sql.turn_matters import forget_matters_of, turns_named_in
 from proviso_service.context.model import ApprovedTool, ContextChange, ItemsChange, NewSession
+from proviso_service.erasure import DeletionKind
 from proviso_service.errors import RequestIdReused, SessionBusy, SessionExists, SessionNotFound
 from proviso_service.identity import NEVER_RETRIED, Caller, RetryKey
 from proviso_service.paging import Page, PageRequest
-from proviso_service.turns import Session, TurnOutcome, with_late_items
+from proviso_service.turns import DeletedSession, Session, TurnOutcome, with_late_items
 
 _MAX_REMEMBERED = 10_000
 
@@ -132,13 +135,28 @@ class SqlSessionStore(MessageRows):
         return self._recorded(transaction, "update", caller, after)
 
     @writing
-    def delete(self, transaction: Connection, caller: Caller, session_id: str) -> None:
+    def delete(self, transaction: Connection, caller: Caller, session_id: str) -> DeletedSession:
         """Deletes the session with its ended turns, whose final states repeat its messages, and with their ratings."""
         session = _idle(transaction, caller, session_id)
-        mine = turns.c.tenant == caller.tenant, turns.c.user_id == caller.user, turns.c.session_id == session_id
-        transaction.execute(delete(turns).where(*mine))
+        tenant, key = caller.tenant, session_key(transaction, caller, session_id)
+        mine = turns.c.tenant == tenant, turns.c.user_id == caller.user, turns.c.session_id == session_id
+        own = transaction.execute(select(turns.c.turn_id).where(*mine)).scalars().all()
+        named = turns_named_in(transaction, tenant, key)
         transaction.execute(delete(sessions).where(*is_session(caller, session_id)))
+        transaction.execute(delete(turns).where(*mine))
+        forget_matters_of(transaction, tenant, {*own, *named})
         self._recorded(transaction, "delete", caller, session)
+        deletion_id = begin_deletion(
+            transaction,
+            self._database.now(),
+            tenant,
+            DeletionKind.SESSION,
+            session.matter_context.matter_id if session.matter_context else "",
+            session_id,
+            turns=len(own),
+            messages=session.message_count,
+        )
+        return DeletedSession(deletion_id, tuple(own))
 
     @writing
     def change_items(self, transaction: Connection, caller: Caller, session_id: str, change: ItemsChange) -> Session:

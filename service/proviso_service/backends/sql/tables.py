@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from proviso_service.backends.sql.column_types import Encoded, UtcDateTime, enumerated
 from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
+from proviso_service.erasure import DeletionKind
 from proviso_service.errors import FailureCause
 from proviso_service.language import ENGLISH
 from proviso_service.matters import DocumentStatus
@@ -47,6 +48,7 @@ AWAITING = text("state = 'awaiting_approval'")
 OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
 WITH_REQUEST_ID = text("request_id != ''")
 RATED = text("rating IS NOT NULL")
+INCOMPLETE = text("complete_time IS NULL")
 
 
 def _tenant() -> Column[str]:
@@ -320,6 +322,7 @@ messages = Table(
     Column("unsent", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant", "session_key", "position"),
     ForeignKeyConstraint(["tenant", "session_key"], ["sessions.tenant", "sessions.session_key"], ondelete="CASCADE"),
+    Index(None, "tenant", "turn_id"),
 )
 
 item_contents = Table(
@@ -394,6 +397,38 @@ turns = Table(
 message, for what is told of it when its process is gone. What a person says of a
 turn's answer stands with the turn: a session that goes on from another one has copies of its messages."""
 
+turn_matters = Table(
+    "turn_matters",
+    metadata,
+    _tenant(),
+    Column("turn_id", String, nullable=False),
+    Column("matter_id", String, nullable=False),
+    PrimaryKeyConstraint("tenant", "turn_id", "matter_id"),
+    Index(None, "tenant", "matter_id"),
+)
+"""The matters of which a turn may know something: its own, and those of the turns before it in its session, because an
+answer may repeat what they said. The rows stay as long as the turn or a message of it: sessions that go on from another
+one have messages of turns that are deleted."""
+
+deletions = Table(
+    "deletions",
+    metadata,
+    _tenant(),
+    Column("deletion_id", String, nullable=False),
+    Column("kind", enumerated(DeletionKind), nullable=False),
+    *(Column(name, String, nullable=False) for name in ("user_id", "matter_id", "resource_id")),
+    Column("request_time", UtcDateTime, nullable=False),
+    Column("complete_time", UtcDateTime),
+    *(
+        Column(name, Integer, nullable=False, server_default="0")
+        for name in ("documents", "turns", "messages", "size_bytes")
+    ),
+    PrimaryKeyConstraint("tenant", "deletion_id"),
+    Index(None, "tenant", "request_time", "deletion_id"),
+    Index("ix_deletions_incomplete", "tenant", "matter_id", sqlite_where=INCOMPLETE, postgresql_where=INCOMPLETE),
+)
+"""What was deleted, and its receipts (see erasure.Deletion)."""
+
 
 audit_events = Table(
     "audit_events",
@@ -412,7 +447,7 @@ audit_events = Table(
 refers to a matter, because the events of a matter outlive it."""
 
 
-CURRENT_REVISION = "0011"
+CURRENT_REVISION = "0012"
 """The revision of the newest migration in `migrations/versions`."""
 
 

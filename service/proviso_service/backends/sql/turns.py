@@ -13,6 +13,7 @@ from proviso_service.backends.sql.database import Database, Store, across_tenant
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
 from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, sessions, turns
+from proviso_service.backends.sql.turn_matters import note_matters
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import OWN_SERVER, ApprovedTool
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
@@ -124,6 +125,7 @@ class SqlTurnStore(Store):
         }
         if _BEGIN.run(transaction, row):
             matter_id = _matter_of(transaction, caller, request)
+            note_matters(transaction, caller, turn_id, request, matter_id)
             record(transaction, now, caller.tenant, Done("ask", "turn", turn_id, matter_id))
             return TurnBegun(turn_id, created=True)
         return _begun_or_busy(transaction, caller, request, payload_sha256)

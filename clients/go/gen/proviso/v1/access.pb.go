@@ -205,6 +205,67 @@ func (AuditOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_access_proto_rawDescGZIP(), []int{2}
 }
 
+// DeletionKind is what was deleted.
+type DeletionKind int32
+
+const (
+	// The service never sends it.
+	DeletionKind_DELETION_KIND_UNSPECIFIED DeletionKind = 0
+	// A matter, with its documents and with every turn that may know something of it.
+	DeletionKind_DELETION_KIND_MATTER DeletionKind = 1
+	// A document.
+	DeletionKind_DELETION_KIND_DOCUMENT DeletionKind = 2
+	// A session, with its messages and turns.
+	DeletionKind_DELETION_KIND_SESSION DeletionKind = 3
+	// What was kept of turns beside their messages, because the tenant's time for it was over.
+	DeletionKind_DELETION_KIND_TURNS DeletionKind = 4
+)
+
+// Enum value maps for DeletionKind.
+var (
+	DeletionKind_name = map[int32]string{
+		0: "DELETION_KIND_UNSPECIFIED",
+		1: "DELETION_KIND_MATTER",
+		2: "DELETION_KIND_DOCUMENT",
+		3: "DELETION_KIND_SESSION",
+		4: "DELETION_KIND_TURNS",
+	}
+	DeletionKind_value = map[string]int32{
+		"DELETION_KIND_UNSPECIFIED": 0,
+		"DELETION_KIND_MATTER":      1,
+		"DELETION_KIND_DOCUMENT":    2,
+		"DELETION_KIND_SESSION":     3,
+		"DELETION_KIND_TURNS":       4,
+	}
+)
+
+func (x DeletionKind) Enum() *DeletionKind {
+	p := new(DeletionKind)
+	*p = x
+	return p
+}
+
+func (x DeletionKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DeletionKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_access_proto_enumTypes[3].Descriptor()
+}
+
+func (DeletionKind) Type() protoreflect.EnumType {
+	return &file_proviso_v1_access_proto_enumTypes[3]
+}
+
+func (x DeletionKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DeletionKind.Descriptor instead.
+func (DeletionKind) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{3}
+}
+
 // GetCallerRequest is empty but for the user.
 type GetCallerRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -847,6 +908,382 @@ func (x *ListAuditEventsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Deletion is the receipt of a deletion. It has ids and counts, no contents and no names.
+type Deletion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID.
+	DeletionId string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
+	// What was deleted.
+	Kind DeletionKind `protobuf:"varint,2,opt,name=kind,proto3,enum=proviso.v1.DeletionKind" json:"kind,omitempty"`
+	// The user who deleted it; "service" for the service itself.
+	UserId string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The matter that it concerns; empty for none.
+	MatterId string `protobuf:"bytes,4,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// The id of the matter, document or session.
+	ResourceId string `protobuf:"bytes,5,opt,name=resource_id,json=resourceId,proto3" json:"resource_id,omitempty"`
+	// When it was asked for: from then on nobody could see it.
+	RequestTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=request_time,json=requestTime,proto3" json:"request_time,omitempty"`
+	// When nothing of it was left in any file of the service's storage; absent until then.
+	CompleteTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=complete_time,json=completeTime,proto3" json:"complete_time,omitempty"`
+	// How many documents were removed. The counts grow until the deletion is complete.
+	Documents int32 `protobuf:"varint,8,opt,name=documents,proto3" json:"documents,omitempty"`
+	// How many turns were removed.
+	Turns int32 `protobuf:"varint,9,opt,name=turns,proto3" json:"turns,omitempty"`
+	// How many messages of sessions were removed.
+	Messages int32 `protobuf:"varint,10,opt,name=messages,proto3" json:"messages,omitempty"`
+	// Size of the documents, as they were uploaded. A whole number; it is a double because JavaScript rounds integers of
+	// 64 bits.
+	SizeBytes     float64 `protobuf:"fixed64,11,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Deletion) Reset() {
+	*x = Deletion{}
+	mi := &file_proviso_v1_access_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Deletion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Deletion) ProtoMessage() {}
+
+func (x *Deletion) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Deletion.ProtoReflect.Descriptor instead.
+func (*Deletion) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Deletion) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
+}
+
+func (x *Deletion) GetKind() DeletionKind {
+	if x != nil {
+		return x.Kind
+	}
+	return DeletionKind_DELETION_KIND_UNSPECIFIED
+}
+
+func (x *Deletion) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *Deletion) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *Deletion) GetResourceId() string {
+	if x != nil {
+		return x.ResourceId
+	}
+	return ""
+}
+
+func (x *Deletion) GetRequestTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.RequestTime
+	}
+	return nil
+}
+
+func (x *Deletion) GetCompleteTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CompleteTime
+	}
+	return nil
+}
+
+func (x *Deletion) GetDocuments() int32 {
+	if x != nil {
+		return x.Documents
+	}
+	return 0
+}
+
+func (x *Deletion) GetTurns() int32 {
+	if x != nil {
+		return x.Turns
+	}
+	return 0
+}
+
+func (x *Deletion) GetMessages() int32 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
+func (x *Deletion) GetSizeBytes() float64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+// GetDeletionRequest names a deletion.
+type GetDeletionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the deletion, as the deleting call returned it.
+	DeletionId string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
+	// The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters.
+	UserId        string `protobuf:"bytes,2,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDeletionRequest) Reset() {
+	*x = GetDeletionRequest{}
+	mi := &file_proviso_v1_access_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDeletionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDeletionRequest) ProtoMessage() {}
+
+func (x *GetDeletionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDeletionRequest.ProtoReflect.Descriptor instead.
+func (*GetDeletionRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *GetDeletionRequest) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
+}
+
+func (x *GetDeletionRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+// GetDeletionResponse has the receipt.
+type GetDeletionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The deletion.
+	Deletion      *Deletion `protobuf:"bytes,1,opt,name=deletion,proto3" json:"deletion,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDeletionResponse) Reset() {
+	*x = GetDeletionResponse{}
+	mi := &file_proviso_v1_access_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDeletionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDeletionResponse) ProtoMessage() {}
+
+func (x *GetDeletionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDeletionResponse.ProtoReflect.Descriptor instead.
+func (*GetDeletionResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *GetDeletionResponse) GetDeletion() *Deletion {
+	if x != nil {
+		return x.Deletion
+	}
+	return nil
+}
+
+// ListDeletionsRequest asks for a page of deletions.
+type ListDeletionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of deletions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added meanwhile. Limits: 0 to 512 characters.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// UUID of a matter: only deletions that concern it. Limits: 0 to 64 characters.
+	MatterId string `protobuf:"bytes,3,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters.
+	UserId        string `protobuf:"bytes,4,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDeletionsRequest) Reset() {
+	*x = ListDeletionsRequest{}
+	mi := &file_proviso_v1_access_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDeletionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDeletionsRequest) ProtoMessage() {}
+
+func (x *ListDeletionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDeletionsRequest.ProtoReflect.Descriptor instead.
+func (*ListDeletionsRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ListDeletionsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListDeletionsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListDeletionsRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *ListDeletionsRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+// ListDeletionsResponse is a page of deletions.
+type ListDeletionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The deletions, the newest first.
+	Deletions []*Deletion `protobuf:"bytes,1,rep,name=deletions,proto3" json:"deletions,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of deletions on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListDeletionsResponse) Reset() {
+	*x = ListDeletionsResponse{}
+	mi := &file_proviso_v1_access_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListDeletionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListDeletionsResponse) ProtoMessage() {}
+
+func (x *ListDeletionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_access_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListDeletionsResponse.ProtoReflect.Descriptor instead.
+func (*ListDeletionsResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_access_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListDeletionsResponse) GetDeletions() []*Deletion {
+	if x != nil {
+		return x.Deletions
+	}
+	return nil
+}
+
+func (x *ListDeletionsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListDeletionsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
 var File_proviso_v1_access_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_access_proto_rawDesc = "" +
@@ -904,7 +1341,41 @@ const file_proviso_v1_access_proto_rawDesc = "" +
 	"\x04hash\x18\x0e \x01(\tR\x04hash\"q\n" +
 	"\x17ListAuditEventsResponse\x12.\n" +
 	"\x06events\x18\x01 \x03(\v2\x16.proviso.v1.AuditEventR\x06events\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\x92\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x9f\x03\n" +
+	"\bDeletion\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionId\x12,\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x18.proviso.v1.DeletionKindR\x04kind\x12\x17\n" +
+	"\auser_id\x18\x03 \x01(\tR\x06userId\x12\x1b\n" +
+	"\tmatter_id\x18\x04 \x01(\tR\bmatterId\x12\x1f\n" +
+	"\vresource_id\x18\x05 \x01(\tR\n" +
+	"resourceId\x12=\n" +
+	"\frequest_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vrequestTime\x12?\n" +
+	"\rcomplete_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\fcompleteTime\x12\x1c\n" +
+	"\tdocuments\x18\b \x01(\x05R\tdocuments\x12\x14\n" +
+	"\x05turns\x18\t \x01(\x05R\x05turns\x12\x1a\n" +
+	"\bmessages\x18\n" +
+	" \x01(\x05R\bmessages\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\v \x01(\x01R\tsizeBytes\"f\n" +
+	"\x12GetDeletionRequest\x12-\n" +
+	"\vdeletion_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
+	"deletionId\x12!\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"G\n" +
+	"\x13GetDeletionResponse\x120\n" +
+	"\bdeletion\x18\x01 \x01(\v2\x14.proviso.v1.DeletionR\bdeletion\"\xb8\x01\n" +
+	"\x14ListDeletionsRequest\x12(\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12*\n" +
+	"\tmatter_id\x18\x03 \x01(\tB\r\xbaH\n" +
+	"\xd8\x01\x01r\x05\x18@\xb0\x01\x01R\bmatterId\x12!\n" +
+	"\auser_id\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x92\x01\n" +
+	"\x15ListDeletionsResponse\x122\n" +
+	"\tdeletions\x18\x01 \x03(\v2\x14.proviso.v1.DeletionR\tdeletions\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize*\x92\x01\n" +
 	"\n" +
 	"CallerRole\x12\x1b\n" +
 	"\x17CALLER_ROLE_UNSPECIFIED\x10\x00\x12\x15\n" +
@@ -923,11 +1394,19 @@ const file_proviso_v1_access_proto_rawDesc = "" +
 	"\fAuditOutcome\x12\x1d\n" +
 	"\x19AUDIT_OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12AUDIT_OUTCOME_DONE\x10\x01\x12\x19\n" +
-	"\x15AUDIT_OUTCOME_REFUSED\x10\x022\x8b\x02\n" +
+	"\x15AUDIT_OUTCOME_REFUSED\x10\x02*\x97\x01\n" +
+	"\fDeletionKind\x12\x1d\n" +
+	"\x19DELETION_KIND_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14DELETION_KIND_MATTER\x10\x01\x12\x1a\n" +
+	"\x16DELETION_KIND_DOCUMENT\x10\x02\x12\x19\n" +
+	"\x15DELETION_KIND_SESSION\x10\x03\x12\x17\n" +
+	"\x13DELETION_KIND_TURNS\x10\x042\xbb\x03\n" +
 	"\rAccessService\x12M\n" +
 	"\tGetCaller\x12\x1c.proviso.v1.GetCallerRequest\x1a\x1d.proviso.v1.GetCallerResponse\"\x03\x90\x02\x01\x12J\n" +
 	"\bGetUsage\x12\x1b.proviso.v1.GetUsageRequest\x1a\x1c.proviso.v1.GetUsageResponse\"\x03\x90\x02\x01\x12_\n" +
-	"\x0fListAuditEvents\x12\".proviso.v1.ListAuditEventsRequest\x1a#.proviso.v1.ListAuditEventsResponse\"\x03\x90\x02\x01B\xac\x01\n" +
+	"\x0fListAuditEvents\x12\".proviso.v1.ListAuditEventsRequest\x1a#.proviso.v1.ListAuditEventsResponse\"\x03\x90\x02\x01\x12S\n" +
+	"\vGetDeletion\x12\x1e.proviso.v1.GetDeletionRequest\x1a\x1f.proviso.v1.GetDeletionResponse\"\x03\x90\x02\x01\x12Y\n" +
+	"\rListDeletions\x12 .proviso.v1.ListDeletionsRequest\x1a!.proviso.v1.ListDeletionsResponse\"\x03\x90\x02\x01B\xac\x01\n" +
 	"\x0ecom.proviso.v1B\vAccessProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -944,45 +1423,60 @@ func file_proviso_v1_access_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_access_proto_rawDescData
 }
 
-var file_proviso_v1_access_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_proviso_v1_access_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_proviso_v1_access_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
+var file_proviso_v1_access_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_proviso_v1_access_proto_goTypes = []any{
 	(CallerRole)(0),                 // 0: proviso.v1.CallerRole
 	(Quota)(0),                      // 1: proviso.v1.Quota
 	(AuditOutcome)(0),               // 2: proviso.v1.AuditOutcome
-	(*GetCallerRequest)(nil),        // 3: proviso.v1.GetCallerRequest
-	(*GetCallerResponse)(nil),       // 4: proviso.v1.GetCallerResponse
-	(*GetUsageRequest)(nil),         // 5: proviso.v1.GetUsageRequest
-	(*QuotaUsage)(nil),              // 6: proviso.v1.QuotaUsage
-	(*GetUsageResponse)(nil),        // 7: proviso.v1.GetUsageResponse
-	(*AuditFilter)(nil),             // 8: proviso.v1.AuditFilter
-	(*ListAuditEventsRequest)(nil),  // 9: proviso.v1.ListAuditEventsRequest
-	(*AuditEvent)(nil),              // 10: proviso.v1.AuditEvent
-	(*ListAuditEventsResponse)(nil), // 11: proviso.v1.ListAuditEventsResponse
-	(*timestamppb.Timestamp)(nil),   // 12: google.protobuf.Timestamp
+	(DeletionKind)(0),               // 3: proviso.v1.DeletionKind
+	(*GetCallerRequest)(nil),        // 4: proviso.v1.GetCallerRequest
+	(*GetCallerResponse)(nil),       // 5: proviso.v1.GetCallerResponse
+	(*GetUsageRequest)(nil),         // 6: proviso.v1.GetUsageRequest
+	(*QuotaUsage)(nil),              // 7: proviso.v1.QuotaUsage
+	(*GetUsageResponse)(nil),        // 8: proviso.v1.GetUsageResponse
+	(*AuditFilter)(nil),             // 9: proviso.v1.AuditFilter
+	(*ListAuditEventsRequest)(nil),  // 10: proviso.v1.ListAuditEventsRequest
+	(*AuditEvent)(nil),              // 11: proviso.v1.AuditEvent
+	(*ListAuditEventsResponse)(nil), // 12: proviso.v1.ListAuditEventsResponse
+	(*Deletion)(nil),                // 13: proviso.v1.Deletion
+	(*GetDeletionRequest)(nil),      // 14: proviso.v1.GetDeletionRequest
+	(*GetDeletionResponse)(nil),     // 15: proviso.v1.GetDeletionResponse
+	(*ListDeletionsRequest)(nil),    // 16: proviso.v1.ListDeletionsRequest
+	(*ListDeletionsResponse)(nil),   // 17: proviso.v1.ListDeletionsResponse
+	(*timestamppb.Timestamp)(nil),   // 18: google.protobuf.Timestamp
 }
 var file_proviso_v1_access_proto_depIdxs = []int32{
 	0,  // 0: proviso.v1.GetCallerResponse.roles:type_name -> proviso.v1.CallerRole
 	1,  // 1: proviso.v1.QuotaUsage.quota:type_name -> proviso.v1.Quota
-	12, // 2: proviso.v1.QuotaUsage.reset_time:type_name -> google.protobuf.Timestamp
-	6,  // 3: proviso.v1.GetUsageResponse.usage:type_name -> proviso.v1.QuotaUsage
-	12, // 4: proviso.v1.AuditFilter.start_time:type_name -> google.protobuf.Timestamp
-	12, // 5: proviso.v1.AuditFilter.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 6: proviso.v1.ListAuditEventsRequest.filter:type_name -> proviso.v1.AuditFilter
-	12, // 7: proviso.v1.AuditEvent.time:type_name -> google.protobuf.Timestamp
+	18, // 2: proviso.v1.QuotaUsage.reset_time:type_name -> google.protobuf.Timestamp
+	7,  // 3: proviso.v1.GetUsageResponse.usage:type_name -> proviso.v1.QuotaUsage
+	18, // 4: proviso.v1.AuditFilter.start_time:type_name -> google.protobuf.Timestamp
+	18, // 5: proviso.v1.AuditFilter.end_time:type_name -> google.protobuf.Timestamp
+	9,  // 6: proviso.v1.ListAuditEventsRequest.filter:type_name -> proviso.v1.AuditFilter
+	18, // 7: proviso.v1.AuditEvent.time:type_name -> google.protobuf.Timestamp
 	2,  // 8: proviso.v1.AuditEvent.outcome:type_name -> proviso.v1.AuditOutcome
-	10, // 9: proviso.v1.ListAuditEventsResponse.events:type_name -> proviso.v1.AuditEvent
-	3,  // 10: proviso.v1.AccessService.GetCaller:input_type -> proviso.v1.GetCallerRequest
-	5,  // 11: proviso.v1.AccessService.GetUsage:input_type -> proviso.v1.GetUsageRequest
-	9,  // 12: proviso.v1.AccessService.ListAuditEvents:input_type -> proviso.v1.ListAuditEventsRequest
-	4,  // 13: proviso.v1.AccessService.GetCaller:output_type -> proviso.v1.GetCallerResponse
-	7,  // 14: proviso.v1.AccessService.GetUsage:output_type -> proviso.v1.GetUsageResponse
-	11, // 15: proviso.v1.AccessService.ListAuditEvents:output_type -> proviso.v1.ListAuditEventsResponse
-	13, // [13:16] is the sub-list for method output_type
-	10, // [10:13] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	11, // 9: proviso.v1.ListAuditEventsResponse.events:type_name -> proviso.v1.AuditEvent
+	3,  // 10: proviso.v1.Deletion.kind:type_name -> proviso.v1.DeletionKind
+	18, // 11: proviso.v1.Deletion.request_time:type_name -> google.protobuf.Timestamp
+	18, // 12: proviso.v1.Deletion.complete_time:type_name -> google.protobuf.Timestamp
+	13, // 13: proviso.v1.GetDeletionResponse.deletion:type_name -> proviso.v1.Deletion
+	13, // 14: proviso.v1.ListDeletionsResponse.deletions:type_name -> proviso.v1.Deletion
+	4,  // 15: proviso.v1.AccessService.GetCaller:input_type -> proviso.v1.GetCallerRequest
+	6,  // 16: proviso.v1.AccessService.GetUsage:input_type -> proviso.v1.GetUsageRequest
+	10, // 17: proviso.v1.AccessService.ListAuditEvents:input_type -> proviso.v1.ListAuditEventsRequest
+	14, // 18: proviso.v1.AccessService.GetDeletion:input_type -> proviso.v1.GetDeletionRequest
+	16, // 19: proviso.v1.AccessService.ListDeletions:input_type -> proviso.v1.ListDeletionsRequest
+	5,  // 20: proviso.v1.AccessService.GetCaller:output_type -> proviso.v1.GetCallerResponse
+	8,  // 21: proviso.v1.AccessService.GetUsage:output_type -> proviso.v1.GetUsageResponse
+	12, // 22: proviso.v1.AccessService.ListAuditEvents:output_type -> proviso.v1.ListAuditEventsResponse
+	15, // 23: proviso.v1.AccessService.GetDeletion:output_type -> proviso.v1.GetDeletionResponse
+	17, // 24: proviso.v1.AccessService.ListDeletions:output_type -> proviso.v1.ListDeletionsResponse
+	20, // [20:25] is the sub-list for method output_type
+	15, // [15:20] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_access_proto_init() }
@@ -995,8 +1489,8 @@ func file_proviso_v1_access_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_access_proto_rawDesc), len(file_proviso_v1_access_proto_rawDesc)),
-			NumEnums:      3,
-			NumMessages:   9,
+			NumEnums:      4,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,13 +22,15 @@ const (
 	AccessService_GetCaller_FullMethodName       = "/proviso.v1.AccessService/GetCaller"
 	AccessService_GetUsage_FullMethodName        = "/proviso.v1.AccessService/GetUsage"
 	AccessService_ListAuditEvents_FullMethodName = "/proviso.v1.AccessService/ListAuditEvents"
+	AccessService_GetDeletion_FullMethodName     = "/proviso.v1.AccessService/GetDeletion"
+	AccessService_ListDeletions_FullMethodName   = "/proviso.v1.AccessService/ListDeletions"
 )
 
 // AccessServiceClient is the client API for AccessService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AccessService says who the caller is, and who did what.
+// AccessService says who the caller is, who did what, and what was deleted.
 type AccessServiceClient interface {
 	// GetCaller returns what the service makes of the call's credentials.
 	GetCaller(ctx context.Context, in *GetCallerRequest, opts ...grpc.CallOption) (*GetCallerResponse, error)
@@ -39,6 +41,13 @@ type AccessServiceClient interface {
 	// auditor. Where no credentials are asked for, every caller may use it.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
 	ListAuditEvents(ctx context.Context, in *ListAuditEventsRequest, opts ...grpc.CallOption) (*ListAuditEventsResponse, error)
+	// GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+	GetDeletion(ctx context.Context, in *GetDeletionRequest, opts ...grpc.CallOption) (*GetDeletionResponse, error)
+	// ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+	// the caller.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	ListDeletions(ctx context.Context, in *ListDeletionsRequest, opts ...grpc.CallOption) (*ListDeletionsResponse, error)
 }
 
 type accessServiceClient struct {
@@ -79,11 +88,31 @@ func (c *accessServiceClient) ListAuditEvents(ctx context.Context, in *ListAudit
 	return out, nil
 }
 
+func (c *accessServiceClient) GetDeletion(ctx context.Context, in *GetDeletionRequest, opts ...grpc.CallOption) (*GetDeletionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDeletionResponse)
+	err := c.cc.Invoke(ctx, AccessService_GetDeletion_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accessServiceClient) ListDeletions(ctx context.Context, in *ListDeletionsRequest, opts ...grpc.CallOption) (*ListDeletionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListDeletionsResponse)
+	err := c.cc.Invoke(ctx, AccessService_ListDeletions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AccessServiceServer is the server API for AccessService service.
 // All implementations must embed UnimplementedAccessServiceServer
 // for forward compatibility.
 //
-// AccessService says who the caller is, and who did what.
+// AccessService says who the caller is, who did what, and what was deleted.
 type AccessServiceServer interface {
 	// GetCaller returns what the service makes of the call's credentials.
 	GetCaller(context.Context, *GetCallerRequest) (*GetCallerResponse, error)
@@ -94,6 +123,13 @@ type AccessServiceServer interface {
 	// auditor. Where no credentials are asked for, every caller may use it.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; PERMISSION_DENIED/PERMISSION_DENIED.
 	ListAuditEvents(context.Context, *ListAuditEventsRequest) (*ListAuditEventsResponse, error)
+	// GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+	GetDeletion(context.Context, *GetDeletionRequest) (*GetDeletionResponse, error)
+	// ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+	// the caller.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	ListDeletions(context.Context, *ListDeletionsRequest) (*ListDeletionsResponse, error)
 	mustEmbedUnimplementedAccessServiceServer()
 }
 
@@ -112,6 +148,12 @@ func (UnimplementedAccessServiceServer) GetUsage(context.Context, *GetUsageReque
 }
 func (UnimplementedAccessServiceServer) ListAuditEvents(context.Context, *ListAuditEventsRequest) (*ListAuditEventsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAuditEvents not implemented")
+}
+func (UnimplementedAccessServiceServer) GetDeletion(context.Context, *GetDeletionRequest) (*GetDeletionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetDeletion not implemented")
+}
+func (UnimplementedAccessServiceServer) ListDeletions(context.Context, *ListDeletionsRequest) (*ListDeletionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListDeletions not implemented")
 }
 func (UnimplementedAccessServiceServer) mustEmbedUnimplementedAccessServiceServer() {}
 func (UnimplementedAccessServiceServer) testEmbeddedByValue()                       {}
@@ -188,6 +230,42 @@ func _AccessService_ListAuditEvents_Handler(srv interface{}, ctx context.Context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccessService_GetDeletion_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDeletionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccessServiceServer).GetDeletion(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccessService_GetDeletion_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccessServiceServer).GetDeletion(ctx, req.(*GetDeletionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccessService_ListDeletions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListDeletionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccessServiceServer).ListDeletions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccessService_ListDeletions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccessServiceServer).ListDeletions(ctx, req.(*ListDeletionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AccessService_ServiceDesc is the grpc.ServiceDesc for AccessService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -206,6 +284,14 @@ var AccessService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListAuditEvents",
 			Handler:    _AccessService_ListAuditEvents_Handler,
+		},
+		{
+			MethodName: "GetDeletion",
+			Handler:    _AccessService_GetDeletion_Handler,
+		},
+		{
+			MethodName: "ListDeletions",
+			Handler:    _AccessService_ListDeletions_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -123,6 +123,10 @@ const (
 	// FAILED_PRECONDITION: the key that the uploaded files of the caller's tenant are sealed with was destroyed. They cannot
 	// be read any more, and none can be added. Trying again does not help.
 	ErrorReason_ERROR_REASON_KEY_DESTROYED ErrorReason = 37
+	// FAILED_PRECONDITION: a legal hold on the matter keeps what was to be deleted; an administrator can lift it.
+	ErrorReason_ERROR_REASON_LEGAL_HOLD ErrorReason = 38
+	// NOT_FOUND: no such deletion, or one of another user.
+	ErrorReason_ERROR_REASON_DELETION_NOT_FOUND ErrorReason = 39
 )
 
 // Enum value maps for ErrorReason.
@@ -165,6 +169,8 @@ var (
 		35: "ERROR_REASON_LAST_OWNER",
 		36: "ERROR_REASON_QUOTA_EXCEEDED",
 		37: "ERROR_REASON_KEY_DESTROYED",
+		38: "ERROR_REASON_LEGAL_HOLD",
+		39: "ERROR_REASON_DELETION_NOT_FOUND",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":            0,
@@ -204,6 +210,8 @@ var (
 		"ERROR_REASON_LAST_OWNER":             35,
 		"ERROR_REASON_QUOTA_EXCEEDED":         36,
 		"ERROR_REASON_KEY_DESTROYED":          37,
+		"ERROR_REASON_LEGAL_HOLD":             38,
+		"ERROR_REASON_DELETION_NOT_FOUND":     39,
 	}
 )
 
@@ -322,7 +330,7 @@ var File_proviso_v1_errors_proto protoreflect.FileDescriptor
 const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\n" +
 	"\x17proviso/v1/errors.proto\x12\n" +
-	"proviso.v1*\x8c\n" +
+	"proviso.v1*\xce\n" +
 	"\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
@@ -362,7 +370,9 @@ const file_proviso_v1_errors_proto_rawDesc = "" +
 	"\x1dERROR_REASON_ORIGINAL_DAMAGED\x10\"\x12\x1b\n" +
 	"\x17ERROR_REASON_LAST_OWNER\x10#\x12\x1f\n" +
 	"\x1bERROR_REASON_QUOTA_EXCEEDED\x10$\x12\x1e\n" +
-	"\x1aERROR_REASON_KEY_DESTROYED\x10%\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
+	"\x1aERROR_REASON_KEY_DESTROYED\x10%\x12\x1b\n" +
+	"\x17ERROR_REASON_LEGAL_HOLD\x10&\x12#\n" +
+	"\x1fERROR_REASON_DELETION_NOT_FOUND\x10'\"\x04\b\x10\x10\x10*\x1cERROR_REASON_NOT_IMPLEMENTED*\xb3\x02\n" +
 	"\fFailureCause\x12\x1d\n" +
 	"\x19FAILURE_CAUSE_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18FAILURE_CAUSE_PROCESSING\x10\x01\x12\x18\n" +

@@ -1281,7 +1281,9 @@ func (x *DeleteMatterRequest) GetMatterId() string {
 
 // DeleteMatterResponse is empty.
 type DeleteMatterResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the deletion: GetDeletion of AccessService has its receipt.
+	DeletionId    string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1314,6 +1316,13 @@ func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use DeleteMatterResponse.ProtoReflect.Descriptor instead.
 func (*DeleteMatterResponse) Descriptor() ([]byte, []int) {
 	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DeleteMatterResponse) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
 }
 
 // UploadHeader says what the bytes that follow are.
@@ -2381,7 +2390,9 @@ func (x *DeleteDocumentRequest) GetDocumentId() string {
 
 // DeleteDocumentResponse is empty.
 type DeleteDocumentResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the deletion: GetDeletion of AccessService has its receipt.
+	DeletionId    string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2414,6 +2425,13 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
 	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *DeleteDocumentResponse) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
 }
 
 // WatchDocumentsRequest says which documents to watch.
@@ -2629,8 +2647,10 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x14UpdateMatterResponse\x12*\n" +
 	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"@\n" +
 	"\x13DeleteMatterRequest\x12)\n" +
-	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"\x16\n" +
-	"\x14DeleteMatterResponse\"\xdf\x01\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"7\n" +
+	"\x14DeleteMatterResponse\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionId\"\xdf\x01\n" +
 	"\fUploadHeader\x12l\n" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12*\n" +
 	"\bfilename\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xff\x01R\bfilename\x125\n" +
@@ -2706,8 +2726,10 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x15DeleteDocumentRequest\x12l\n" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
 	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
-	"documentId\"\x18\n" +
-	"\x16DeleteDocumentResponse\"\xba\x01\n" +
+	"documentId\"9\n" +
+	"\x16DeleteDocumentResponse\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionId\"\xba\x01\n" +
 	"\x15WatchDocumentsRequest\x12l\n" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x123\n" +
 	"\fdocument_ids\x18\x02 \x03(\tB\x10\xbaH\r\x92\x01\n" +

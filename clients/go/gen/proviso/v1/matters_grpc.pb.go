@@ -62,9 +62,10 @@ type MatterServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
 	// NOT_FOUND/MATTER_NOT_FOUND.
 	UpdateMatter(ctx context.Context, in *UpdateMatterRequest, opts ...grpc.CallOption) (*UpdateMatterResponse, error)
-	// DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-	// be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-	// a retry may take for done.
+	// DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+	// those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+	// is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+	// again is MATTER_NOT_FOUND, which a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error)
 	// GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -108,7 +109,8 @@ type MatterServiceClient interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ListDocuments(ctx context.Context, in *ListDocumentsRequest, opts ...grpc.CallOption) (*ListDocumentsResponse, error)
 	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-	// see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+	// see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+	// nothing is left in any file. Earlier answers that quote it stay in their sessions.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(ctx context.Context, in *DeleteDocumentRequest, opts ...grpc.CallOption) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
@@ -324,9 +326,10 @@ type MatterServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST, also for a path of the mask that is unknown or cannot be changed;
 	// NOT_FOUND/MATTER_NOT_FOUND.
 	UpdateMatter(context.Context, *UpdateMatterRequest) (*UpdateMatterResponse, error)
-	// DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-	// be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-	// a retry may take for done.
+	// DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+	// those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+	// is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+	// again is MATTER_NOT_FOUND, which a retry may take for done.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error)
 	// GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -370,7 +373,8 @@ type MatterServiceServer interface {
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
 	ListDocuments(context.Context, *ListDocumentsRequest) (*ListDocumentsResponse, error)
 	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-	// see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+	// see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+	// nothing is left in any file. Earlier answers that quote it stay in their sessions.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
 	DeleteDocument(context.Context, *DeleteDocumentRequest) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;

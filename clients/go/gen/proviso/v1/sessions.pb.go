@@ -1281,7 +1281,9 @@ func (x *DeleteSessionRequest) GetUserId() string {
 
 // DeleteSessionResponse is empty.
 type DeleteSessionResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the deletion: GetDeletion of AccessService has its receipt.
+	DeletionId    string `protobuf:"bytes,1,opt,name=deletion_id,json=deletionId,proto3" json:"deletion_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1314,6 +1316,13 @@ func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use DeleteSessionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteSessionResponse) Descriptor() ([]byte, []int) {
 	return file_proviso_v1_sessions_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *DeleteSessionResponse) GetDeletionId() string {
+	if x != nil {
+		return x.DeletionId
+	}
+	return ""
 }
 
 // AddContextItemRequest names a session and an item.
@@ -2429,8 +2438,10 @@ const file_proviso_v1_sessions_proto_rawDesc = "" +
 	"\x14DeleteSessionRequest\x12-\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +
-	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"\x17\n" +
-	"\x15DeleteSessionResponse\"\xa5\x01\n" +
+	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\"8\n" +
+	"\x15DeleteSessionResponse\x12\x1f\n" +
+	"\vdeletion_id\x18\x01 \x01(\tR\n" +
+	"deletionId\"\xa5\x01\n" +
 	"\x15AddContextItemRequest\x12-\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x01R\tsessionId\x12!\n" +

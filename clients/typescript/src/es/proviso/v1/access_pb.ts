@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/access.proto.
  */
 export const file_proviso_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAESDQoFbGltaXQYAyABKAESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSLCAQoLQXVkaXRGaWx0ZXISIAoJbWF0dGVyX2lkGAEgASgJQg26SArYAQFyBRhAsAEBEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABEhgKBm1ldGhvZBgDIAEoCUIIukgFcgMYgAESLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIn8KFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABBInCgZmaWx0ZXIYAyABKAsyFy5wcm92aXNvLnYxLkF1ZGl0RmlsdGVyIrICCgpBdWRpdEV2ZW50EhAKCHNlcXVlbmNlGAEgASgBEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3VzZXJfaWQYAyABKAkSCwoDa2V5GAQgASgJEg4KBm1ldGhvZBgFIAEoCRIOCgZhY3Rpb24YBiABKAkSEAoIcmVzb3VyY2UYByABKAkSEwoLcmVzb3VyY2VfaWQYCCABKAkSEQoJbWF0dGVyX2lkGAkgASgJEikKB291dGNvbWUYCiABKA4yGC5wcm92aXNvLnYxLkF1ZGl0T3V0Y29tZRIMCgRwZWVyGAsgASgJEhIKCnJlcXVlc3RfaWQYDCABKAkSFQoNcHJldmlvdXNfaGFzaBgNIAEoCRIMCgRoYXNoGA4gASgJIloKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnByb3Zpc28udjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkqkgEKCkNhbGxlclJvbGUSGwoXQ0FMTEVSX1JPTEVfVU5TUEVDSUZJRUQQABIVChFDQUxMRVJfUk9MRV9BRE1JThABEhcKE0NBTExFUl9ST0xFX0FVRElUT1IQAhIYChRDQUxMRVJfUk9MRV9PUEVSQVRPUhADEh0KGUNBTExFUl9ST0xFX0FDVF9GT1JfVVNFUlMQBCqpAQoFUXVvdGESFQoRUVVPVEFfVU5TUEVDSUZJRUQQABIdChlRVU9UQV9SRVFVRVNUU19QRVJfTUlOVVRFEAESFwoTUVVPVEFfVFVSTlNfUEVSX0RBWRACEhgKFFFVT1RBX1RPS0VOU19QRVJfREFZEAMSEQoNUVVPVEFfU1RSRUFNUxAEEhMKD1FVT1RBX0RPQ1VNRU5UUxAFEg8KC1FVT1RBX0JZVEVTEAYqYAoMQXVkaXRPdXRjb21lEh0KGUFVRElUX09VVENPTUVfVU5TUEVDSUZJRUQQABIWChJBVURJVF9PVVRDT01FX0RPTkUQARIZChVBVURJVF9PVVRDT01FX1JFRlVTRUQQAjKLAgoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEl8KD0xpc3RBdWRpdEV2ZW50cxIiLnByb3Zpc28udjEuTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBojLnByb3Zpc28udjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Chdwcm92aXNvL3YxL2FjY2Vzcy5wcm90bxIKcHJvdmlzby52MSItChBHZXRDYWxsZXJSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDGIABInIKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgd1c2VyX2lkGAIgASgJEiUKBXJvbGVzGAMgAygOMhYucHJvdmlzby52MS5DYWxsZXJSb2xlEhUKDWF1dGhlbnRpY2F0ZWQYBCABKAgiEQoPR2V0VXNhZ2VSZXF1ZXN0InsKClF1b3RhVXNhZ2USIAoFcXVvdGEYASABKA4yES5wcm92aXNvLnYxLlF1b3RhEgwKBHVzZWQYAiABKAESDQoFbGltaXQYAyABKAESLgoKcmVzZXRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoQR2V0VXNhZ2VSZXNwb25zZRIlCgV1c2FnZRgBIAMoCzIWLnByb3Zpc28udjEuUXVvdGFVc2FnZSLCAQoLQXVkaXRGaWx0ZXISIAoJbWF0dGVyX2lkGAEgASgJQg26SArYAQFyBRhAsAEBEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABEhgKBm1ldGhvZBgDIAEoCUIIukgFcgMYgAESLgoKc3RhcnRfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIn8KFkxpc3RBdWRpdEV2ZW50c1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABBInCgZmaWx0ZXIYAyABKAsyFy5wcm92aXNvLnYxLkF1ZGl0RmlsdGVyIrICCgpBdWRpdEV2ZW50EhAKCHNlcXVlbmNlGAEgASgBEigKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3VzZXJfaWQYAyABKAkSCwoDa2V5GAQgASgJEg4KBm1ldGhvZBgFIAEoCRIOCgZhY3Rpb24YBiABKAkSEAoIcmVzb3VyY2UYByABKAkSEwoLcmVzb3VyY2VfaWQYCCABKAkSEQoJbWF0dGVyX2lkGAkgASgJEikKB291dGNvbWUYCiABKA4yGC5wcm92aXNvLnYxLkF1ZGl0T3V0Y29tZRIMCgRwZWVyGAsgASgJEhIKCnJlcXVlc3RfaWQYDCABKAkSFQoNcHJldmlvdXNfaGFzaBgNIAEoCRIMCgRoYXNoGA4gASgJIloKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnByb3Zpc28udjEuQXVkaXRFdmVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkirQIKCERlbGV0aW9uEhMKC2RlbGV0aW9uX2lkGAEgASgJEiYKBGtpbmQYAiABKA4yGC5wcm92aXNvLnYxLkRlbGV0aW9uS2luZBIPCgd1c2VyX2lkGAMgASgJEhEKCW1hdHRlcl9pZBgEIAEoCRITCgtyZXNvdXJjZV9pZBgFIAEoCRIwCgxyZXF1ZXN0X3RpbWUYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjEKDWNvbXBsZXRlX3RpbWUYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWRvY3VtZW50cxgIIAEoBRINCgV0dXJucxgJIAEoBRIQCghtZXNzYWdlcxgKIAEoBRISCgpzaXplX2J5dGVzGAsgASgBIlIKEkdldERlbGV0aW9uUmVxdWVzdBIhCgtkZWxldGlvbl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEhkKB3VzZXJfaWQYAiABKAlCCLpIBXIDGIABIj0KE0dldERlbGV0aW9uUmVzcG9uc2USJgoIZGVsZXRpb24YASABKAsyFC5wcm92aXNvLnYxLkRlbGV0aW9uIpEBChRMaXN0RGVsZXRpb25zUmVxdWVzdBIeCglwYWdlX3NpemUYASABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAEEiAKCW1hdHRlcl9pZBgDIAEoCUINukgK2AEBcgUYQLABARIZCgd1c2VyX2lkGAQgASgJQgi6SAVyAxiAASJtChVMaXN0RGVsZXRpb25zUmVzcG9uc2USJwoJZGVsZXRpb25zGAEgAygLMhQucHJvdmlzby52MS5EZWxldGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSqSAQoKQ2FsbGVyUm9sZRIbChdDQUxMRVJfUk9MRV9VTlNQRUNJRklFRBAAEhUKEUNBTExFUl9ST0xFX0FETUlOEAESFwoTQ0FMTEVSX1JPTEVfQVVESVRPUhACEhgKFENBTExFUl9ST0xFX09QRVJBVE9SEAMSHQoZQ0FMTEVSX1JPTEVfQUNUX0ZPUl9VU0VSUxAEKqkBCgVRdW90YRIVChFRVU9UQV9VTlNQRUNJRklFRBAAEh0KGVFVT1RBX1JFUVVFU1RTX1BFUl9NSU5VVEUQARIXChNRVU9UQV9UVVJOU19QRVJfREFZEAISGAoUUVVPVEFfVE9LRU5TX1BFUl9EQVkQAxIRCg1RVU9UQV9TVFJFQU1TEAQSEwoPUVVPVEFfRE9DVU1FTlRTEAUSDwoLUVVPVEFfQllURVMQBipgCgxBdWRpdE91dGNvbWUSHQoZQVVESVRfT1VUQ09NRV9VTlNQRUNJRklFRBAAEhYKEkFVRElUX09VVENPTUVfRE9ORRABEhkKFUFVRElUX09VVENPTUVfUkVGVVNFRBACKpcBCgxEZWxldGlvbktpbmQSHQoZREVMRVRJT05fS0lORF9VTlNQRUNJRklFRBAAEhgKFERFTEVUSU9OX0tJTkRfTUFUVEVSEAESGgoWREVMRVRJT05fS0lORF9ET0NVTUVOVBACEhkKFURFTEVUSU9OX0tJTkRfU0VTU0lPThADEhcKE0RFTEVUSU9OX0tJTkRfVFVSTlMQBDK7AwoNQWNjZXNzU2VydmljZRJNCglHZXRDYWxsZXISHC5wcm92aXNvLnYxLkdldENhbGxlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldENhbGxlclJlc3BvbnNlIgOQAgESSgoIR2V0VXNhZ2USGy5wcm92aXNvLnYxLkdldFVzYWdlUmVxdWVzdBocLnByb3Zpc28udjEuR2V0VXNhZ2VSZXNwb25zZSIDkAIBEl8KD0xpc3RBdWRpdEV2ZW50cxIiLnByb3Zpc28udjEuTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBojLnByb3Zpc28udjEuTGlzdEF1ZGl0RXZlbnRzUmVzcG9uc2UiA5ACARJTCgtHZXREZWxldGlvbhIeLnByb3Zpc28udjEuR2V0RGVsZXRpb25SZXF1ZXN0Gh8ucHJvdmlzby52MS5HZXREZWxldGlvblJlc3BvbnNlIgOQAgESWQoNTGlzdERlbGV0aW9ucxIgLnByb3Zpc28udjEuTGlzdERlbGV0aW9uc1JlcXVlc3QaIS5wcm92aXNvLnYxLkxpc3REZWxldGlvbnNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * GetCallerRequest is empty but for the user.
@@ -383,6 +383,225 @@ export const ListAuditEventsResponseSchema: GenMessage<ListAuditEventsResponse> 
   messageDesc(file_proviso_v1_access, 8);
 
 /**
+ * Deletion is the receipt of a deletion. It has ids and counts, no contents and no names.
+ *
+ * @generated from message proviso.v1.Deletion
+ */
+export type Deletion = Message<"proviso.v1.Deletion"> & {
+  /**
+   * UUID.
+   *
+   * @generated from field: string deletion_id = 1;
+   */
+  deletionId: string;
+
+  /**
+   * What was deleted.
+   *
+   * @generated from field: proviso.v1.DeletionKind kind = 2;
+   */
+  kind: DeletionKind;
+
+  /**
+   * The user who deleted it; "service" for the service itself.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+
+  /**
+   * The matter that it concerns; empty for none.
+   *
+   * @generated from field: string matter_id = 4;
+   */
+  matterId: string;
+
+  /**
+   * The id of the matter, document or session.
+   *
+   * @generated from field: string resource_id = 5;
+   */
+  resourceId: string;
+
+  /**
+   * When it was asked for: from then on nobody could see it.
+   *
+   * @generated from field: google.protobuf.Timestamp request_time = 6;
+   */
+  requestTime?: Timestamp | undefined;
+
+  /**
+   * When nothing of it was left in any file of the service's storage; absent until then.
+   *
+   * @generated from field: google.protobuf.Timestamp complete_time = 7;
+   */
+  completeTime?: Timestamp | undefined;
+
+  /**
+   * How many documents were removed. The counts grow until the deletion is complete.
+   *
+   * @generated from field: int32 documents = 8;
+   */
+  documents: number;
+
+  /**
+   * How many turns were removed.
+   *
+   * @generated from field: int32 turns = 9;
+   */
+  turns: number;
+
+  /**
+   * How many messages of sessions were removed.
+   *
+   * @generated from field: int32 messages = 10;
+   */
+  messages: number;
+
+  /**
+   * Size of the documents, as they were uploaded. A whole number; it is a double because JavaScript rounds integers of
+   * 64 bits.
+   *
+   * @generated from field: double size_bytes = 11;
+   */
+  sizeBytes: number;
+};
+
+/**
+ * Describes the message proviso.v1.Deletion.
+ * Use `create(DeletionSchema)` to create a new message.
+ */
+export const DeletionSchema: GenMessage<Deletion> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 9);
+
+/**
+ * GetDeletionRequest names a deletion.
+ *
+ * @generated from message proviso.v1.GetDeletionRequest
+ */
+export type GetDeletionRequest = Message<"proviso.v1.GetDeletionRequest"> & {
+  /**
+   * UUID of the deletion, as the deleting call returned it.
+   *
+   * @generated from field: string deletion_id = 1;
+   */
+  deletionId: string;
+
+  /**
+   * The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string user_id = 2;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message proviso.v1.GetDeletionRequest.
+ * Use `create(GetDeletionRequestSchema)` to create a new message.
+ */
+export const GetDeletionRequestSchema: GenMessage<GetDeletionRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 10);
+
+/**
+ * GetDeletionResponse has the receipt.
+ *
+ * @generated from message proviso.v1.GetDeletionResponse
+ */
+export type GetDeletionResponse = Message<"proviso.v1.GetDeletionResponse"> & {
+  /**
+   * The deletion.
+   *
+   * @generated from field: proviso.v1.Deletion deletion = 1;
+   */
+  deletion?: Deletion | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.GetDeletionResponse.
+ * Use `create(GetDeletionResponseSchema)` to create a new message.
+ */
+export const GetDeletionResponseSchema: GenMessage<GetDeletionResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 11);
+
+/**
+ * ListDeletionsRequest asks for a page of deletions.
+ *
+ * @generated from message proviso.v1.ListDeletionsRequest
+ */
+export type ListDeletionsRequest = Message<"proviso.v1.ListDeletionsRequest"> & {
+  /**
+   * Number of deletions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added meanwhile. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * UUID of a matter: only deletions that concern it. Limits: 0 to 64 characters.
+   *
+   * @generated from field: string matter_id = 3;
+   */
+  matterId: string;
+
+  /**
+   * The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters.
+   *
+   * @generated from field: string user_id = 4;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message proviso.v1.ListDeletionsRequest.
+ * Use `create(ListDeletionsRequestSchema)` to create a new message.
+ */
+export const ListDeletionsRequestSchema: GenMessage<ListDeletionsRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 12);
+
+/**
+ * ListDeletionsResponse is a page of deletions.
+ *
+ * @generated from message proviso.v1.ListDeletionsResponse
+ */
+export type ListDeletionsResponse = Message<"proviso.v1.ListDeletionsResponse"> & {
+  /**
+   * The deletions, the newest first.
+   *
+   * @generated from field: repeated proviso.v1.Deletion deletions = 1;
+   */
+  deletions: Deletion[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of deletions on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+};
+
+/**
+ * Describes the message proviso.v1.ListDeletionsResponse.
+ * Use `create(ListDeletionsResponseSchema)` to create a new message.
+ */
+export const ListDeletionsResponseSchema: GenMessage<ListDeletionsResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_access, 13);
+
+/**
  * CallerRole is what a credential may do in its tenant, beside what its user may do in matters.
  *
  * @generated from enum proviso.v1.CallerRole
@@ -527,7 +746,55 @@ export const AuditOutcomeSchema: GenEnum<AuditOutcome> = /*@__PURE__*/
   enumDesc(file_proviso_v1_access, 2);
 
 /**
- * AccessService says who the caller is, and who did what.
+ * DeletionKind is what was deleted.
+ *
+ * @generated from enum proviso.v1.DeletionKind
+ */
+export enum DeletionKind {
+  /**
+   * The service never sends it.
+   *
+   * @generated from enum value: DELETION_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A matter, with its documents and with every turn that may know something of it.
+   *
+   * @generated from enum value: DELETION_KIND_MATTER = 1;
+   */
+  MATTER = 1,
+
+  /**
+   * A document.
+   *
+   * @generated from enum value: DELETION_KIND_DOCUMENT = 2;
+   */
+  DOCUMENT = 2,
+
+  /**
+   * A session, with its messages and turns.
+   *
+   * @generated from enum value: DELETION_KIND_SESSION = 3;
+   */
+  SESSION = 3,
+
+  /**
+   * What was kept of turns beside their messages, because the tenant's time for it was over.
+   *
+   * @generated from enum value: DELETION_KIND_TURNS = 4;
+   */
+  TURNS = 4,
+}
+
+/**
+ * Describes the enum proviso.v1.DeletionKind.
+ */
+export const DeletionKindSchema: GenEnum<DeletionKind> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_access, 3);
+
+/**
+ * AccessService says who the caller is, who did what, and what was deleted.
  *
  * @generated from service proviso.v1.AccessService
  */
@@ -564,6 +831,29 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ListAuditEventsRequestSchema;
     output: typeof ListAuditEventsResponseSchema;
+  },
+  /**
+   * GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+   *
+   * @generated from rpc proviso.v1.AccessService.GetDeletion
+   */
+  getDeletion: {
+    methodKind: "unary";
+    input: typeof GetDeletionRequestSchema;
+    output: typeof GetDeletionResponseSchema;
+  },
+  /**
+   * ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+   * the caller.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   *
+   * @generated from rpc proviso.v1.AccessService.ListDeletions
+   */
+  listDeletions: {
+    methodKind: "unary";
+    input: typeof ListDeletionsRequestSchema;
+    output: typeof ListDeletionsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_proviso_v1_access, 0);

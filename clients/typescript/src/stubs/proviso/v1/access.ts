@@ -86,6 +86,30 @@ export namespace AuditOutcome {
   export type AUDIT_OUTCOME_REFUSED = typeof AuditOutcome.AUDIT_OUTCOME_REFUSED;
 }
 
+/** DeletionKind is what was deleted. */
+export const DeletionKind = {
+  /** DELETION_KIND_UNSPECIFIED - The service never sends it. */
+  DELETION_KIND_UNSPECIFIED: "DELETION_KIND_UNSPECIFIED",
+  /** DELETION_KIND_MATTER - A matter, with its documents and with every turn that may know something of it. */
+  DELETION_KIND_MATTER: "DELETION_KIND_MATTER",
+  /** DELETION_KIND_DOCUMENT - A document. */
+  DELETION_KIND_DOCUMENT: "DELETION_KIND_DOCUMENT",
+  /** DELETION_KIND_SESSION - A session, with its messages and turns. */
+  DELETION_KIND_SESSION: "DELETION_KIND_SESSION",
+  /** DELETION_KIND_TURNS - What was kept of turns beside their messages, because the tenant's time for it was over. */
+  DELETION_KIND_TURNS: "DELETION_KIND_TURNS",
+} as const;
+
+export type DeletionKind = typeof DeletionKind[keyof typeof DeletionKind];
+
+export namespace DeletionKind {
+  export type DELETION_KIND_UNSPECIFIED = typeof DeletionKind.DELETION_KIND_UNSPECIFIED;
+  export type DELETION_KIND_MATTER = typeof DeletionKind.DELETION_KIND_MATTER;
+  export type DELETION_KIND_DOCUMENT = typeof DeletionKind.DELETION_KIND_DOCUMENT;
+  export type DELETION_KIND_SESSION = typeof DeletionKind.DELETION_KIND_SESSION;
+  export type DELETION_KIND_TURNS = typeof DeletionKind.DELETION_KIND_TURNS;
+}
+
 /** GetCallerRequest is empty but for the user. */
 export interface GetCallerRequest {
   /** The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters. */
@@ -203,9 +227,81 @@ export interface ListAuditEventsResponse {
   nextPageToken: string;
 }
 
+/** Deletion is the receipt of a deletion. It has ids and counts, no contents and no names. */
+export interface Deletion {
+  /** UUID. */
+  deletionId: string;
+  /** What was deleted. */
+  kind: DeletionKind;
+  /** The user who deleted it; "service" for the service itself. */
+  userId: string;
+  /** The matter that it concerns; empty for none. */
+  matterId: string;
+  /** The id of the matter, document or session. */
+  resourceId: string;
+  /** When it was asked for: from then on nobody could see it. */
+  requestTime:
+    | Timestamp
+    | undefined;
+  /** When nothing of it was left in any file of the service's storage; absent until then. */
+  completeTime:
+    | Timestamp
+    | undefined;
+  /** How many documents were removed. The counts grow until the deletion is complete. */
+  documents: number;
+  /** How many turns were removed. */
+  turns: number;
+  /** How many messages of sessions were removed. */
+  messages: number;
+  /**
+   * Size of the documents, as they were uploaded. A whole number; it is a double because JavaScript rounds integers of
+   * 64 bits.
+   */
+  sizeBytes: number;
+}
+
+/** GetDeletionRequest names a deletion. */
+export interface GetDeletionRequest {
+  /** UUID of the deletion, as the deleting call returned it. */
+  deletionId: string;
+  /** The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters. */
+  userId: string;
+}
+
+/** GetDeletionResponse has the receipt. */
+export interface GetDeletionResponse {
+  /** The deletion. */
+  deletion: Deletion | undefined;
+}
+
+/** ListDeletionsRequest asks for a page of deletions. */
+export interface ListDeletionsRequest {
+  /** Number of deletions to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  pageSize: number;
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added meanwhile. Limits: 0 to 512 characters.
+   */
+  pageToken: string;
+  /** UUID of a matter: only deletions that concern it. Limits: 0 to 64 characters. */
+  matterId: string;
+  /** The user to act for; see CALLER_ROLE_ACT_FOR_USERS. Empty for the credential's own. Limits: 0 to 128 characters. */
+  userId: string;
+}
+
+/** ListDeletionsResponse is a page of deletions. */
+export interface ListDeletionsResponse {
+  /** The deletions, the newest first. */
+  deletions: Deletion[];
+  /** Token of the next page; empty on the last. */
+  nextPageToken: string;
+  /** Number of deletions on all pages. */
+  totalSize: number;
+}
+
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
-/** AccessService says who the caller is, and who did what. */
+/** AccessService says who the caller is, who did what, and what was deleted. */
 
 export interface AccessServiceClient {
   /** GetCaller returns what the service makes of the call's credentials. */
@@ -226,9 +322,24 @@ export interface AccessServiceClient {
    */
 
   listAuditEvents(request: ListAuditEventsRequest, metadata?: Metadata): Observable<ListAuditEventsResponse>;
+
+  /**
+   * GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+   */
+
+  getDeletion(request: GetDeletionRequest, metadata?: Metadata): Observable<GetDeletionResponse>;
+
+  /**
+   * ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+   * the caller.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   */
+
+  listDeletions(request: ListDeletionsRequest, metadata?: Metadata): Observable<ListDeletionsResponse>;
 }
 
-/** AccessService says who the caller is, and who did what. */
+/** AccessService says who the caller is, who did what, and what was deleted. */
 
 export interface AccessServiceController {
   /** GetCaller returns what the service makes of the call's credentials. */
@@ -258,11 +369,32 @@ export interface AccessServiceController {
     request: ListAuditEventsRequest,
     metadata?: Metadata,
   ): Promise<ListAuditEventsResponse> | Observable<ListAuditEventsResponse> | ListAuditEventsResponse;
+
+  /**
+   * GetDeletion returns the receipt of a deletion: to whoever deleted, and to administrators and auditors of the tenant.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/DELETION_NOT_FOUND, also for a deletion of another user.
+   */
+
+  getDeletion(
+    request: GetDeletionRequest,
+    metadata?: Metadata,
+  ): Promise<GetDeletionResponse> | Observable<GetDeletionResponse> | GetDeletionResponse;
+
+  /**
+   * ListDeletions lists deletions, the newest first: all of the tenant for administrators and auditors, else those of
+   * the caller.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   */
+
+  listDeletions(
+    request: ListDeletionsRequest,
+    metadata?: Metadata,
+  ): Promise<ListDeletionsResponse> | Observable<ListDeletionsResponse> | ListDeletionsResponse;
 }
 
 export function AccessServiceControllerMethods() {
   return function (constructor: Function) {
-    const grpcMethods: string[] = ["getCaller", "getUsage", "listAuditEvents"];
+    const grpcMethods: string[] = ["getCaller", "getUsage", "listAuditEvents", "getDeletion", "listDeletions"];
     for (const method of grpcMethods) {
       const descriptor: any = Reflect.getOwnPropertyDescriptor(constructor.prototype, method);
       GrpcMethod("AccessService", method)(constructor.prototype[method], method, descriptor);

@@ -136,6 +136,10 @@ export const ErrorReason = {
    * be read any more, and none can be added. Trying again does not help.
    */
   ERROR_REASON_KEY_DESTROYED: "ERROR_REASON_KEY_DESTROYED",
+  /** ERROR_REASON_LEGAL_HOLD - FAILED_PRECONDITION: a legal hold on the matter keeps what was to be deleted; an administrator can lift it. */
+  ERROR_REASON_LEGAL_HOLD: "ERROR_REASON_LEGAL_HOLD",
+  /** ERROR_REASON_DELETION_NOT_FOUND - NOT_FOUND: no such deletion, or one of another user. */
+  ERROR_REASON_DELETION_NOT_FOUND: "ERROR_REASON_DELETION_NOT_FOUND",
 } as const;
 
 export type ErrorReason = typeof ErrorReason[keyof typeof ErrorReason];
@@ -178,6 +182,8 @@ export namespace ErrorReason {
   export type ERROR_REASON_LAST_OWNER = typeof ErrorReason.ERROR_REASON_LAST_OWNER;
   export type ERROR_REASON_QUOTA_EXCEEDED = typeof ErrorReason.ERROR_REASON_QUOTA_EXCEEDED;
   export type ERROR_REASON_KEY_DESTROYED = typeof ErrorReason.ERROR_REASON_KEY_DESTROYED;
+  export type ERROR_REASON_LEGAL_HOLD = typeof ErrorReason.ERROR_REASON_LEGAL_HOLD;
+  export type ERROR_REASON_DELETION_NOT_FOUND = typeof ErrorReason.ERROR_REASON_DELETION_NOT_FOUND;
 }
 
 /**

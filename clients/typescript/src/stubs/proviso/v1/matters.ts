@@ -257,6 +257,8 @@ export interface DeleteMatterRequest {
 
 /** DeleteMatterResponse is empty. */
 export interface DeleteMatterResponse {
+  /** UUID of the deletion: GetDeletion of AccessService has its receipt. */
+  deletionId: string;
 }
 
 /** UploadHeader says what the bytes that follow are. */
@@ -437,6 +439,8 @@ export interface DeleteDocumentRequest {
 
 /** DeleteDocumentResponse is empty. */
 export interface DeleteDocumentResponse {
+  /** UUID of the deletion: GetDeletion of AccessService has its receipt. */
+  deletionId: string;
 }
 
 /** WatchDocumentsRequest says which documents to watch. */
@@ -503,9 +507,10 @@ export interface MatterServiceClient {
   updateMatter(request: UpdateMatterRequest, metadata?: Metadata): Observable<UpdateMatterResponse>;
 
   /**
-   * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-   * be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-   * a retry may take for done.
+   * DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+   * those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+   * is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+   * again is MATTER_NOT_FOUND, which a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -585,7 +590,8 @@ export interface MatterServiceClient {
 
   /**
    * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-   * see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+   * see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+   * nothing is left in any file. Earlier answers that quote it stay in their sessions.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    */
 
@@ -656,9 +662,10 @@ export interface MatterServiceController {
   ): Promise<UpdateMatterResponse> | Observable<UpdateMatterResponse> | UpdateMatterResponse;
 
   /**
-   * DeleteMatter deletes a matter and all its documents. From the first step on nobody can see them. Data that cannot
-   * be deleted at once is deleted as soon as possible, also after a restart. Deleting it again is MATTER_NOT_FOUND, which
-   * a retry may take for done.
+   * DeleteMatter deletes a matter, all its documents, and every turn that may know something of it: those about it, and
+   * those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
+   * is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
+   * again is MATTER_NOT_FOUND, which a retry may take for done.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
    */
 
@@ -762,7 +769,8 @@ export interface MatterServiceController {
 
   /**
    * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
-   * see it. Data that cannot be deleted at once is deleted as soon as possible, also after a restart.
+   * see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
+   * nothing is left in any file. Earlier answers that quote it stay in their sessions.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
    */
 

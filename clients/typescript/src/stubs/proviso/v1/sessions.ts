@@ -305,6 +305,8 @@ export interface DeleteSessionRequest {
 
 /** DeleteSessionResponse is empty. */
 export interface DeleteSessionResponse {
+  /** UUID of the deletion: GetDeletion of AccessService has its receipt. */
+  deletionId: string;
 }
 
 /** AddContextItemRequest names a session and an item. */
