@@ -80,12 +80,12 @@ async def test_a_reload_adds_changes_and_removes_servers_and_leaves_others_their
             "changed": ServerState.STARTING,
             "kept": ServerState.READY,
         }
-        assert w.agent.holder.current.new_session().pending_servers == ("changed", "added")
+        assert [*w.agent.holder.current.new_session.pending_servers] == ["changed", "added"]
         await ended([int(pids["removed"]), int(pids["changed"])])
         await w.ready("added", "changed")
         assert await w.call("kept", "pid") == pids["kept"]
         assert await w.call("changed", "pid") != pids["changed"]
-        assert w.agent.holder.current.new_session().pending_servers == ()
+        assert [*w.agent.holder.current.new_session.pending_servers] == []
         tools = await w.view.tools()
         assert {server for server, _ in tools} == {"proviso", "kept", "changed", "added"}
         echo = tools["kept", "echo"]
@@ -138,7 +138,7 @@ async def test_new_tools_are_in_the_catalog_when_the_server_says_so_and_a_turn_k
         await w.call("odd", "grow")
         await w.view.until("odd", lambda server: server.tool_count == tool_count + 1)
         after = w.agent.holder.current
-        assert (before.find(new), before.new_session() == after.new_session()) == (None, False)
+        assert (before.find(new), before.new_session == after.new_session) == (None, False)
         item = after.get(new)
         assert json.loads(item.content)["name"] == "odd__new"
         assert await w.call("odd", "new") == "{}"

@@ -229,7 +229,7 @@ class AgentExecution:
             cause,
             self._memory,
             turn_id=self._turn.turn_id,
-            new_session=self._catalog.new_session(),
+            new_session=self._catalog.new_session,
             duration_s=self._turn.clock.used_s,
             documents_read=len({passage.document_id for passage in self._found.passages}),
         )

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
@@ -115,24 +116,25 @@ _PIECE_CHARS = 64 * 1024
 class ModelPayload:
     """The payload of a model call. `system` is the system message, `text` the person's message with the matter and
     documents that it came with, `images` the parts that follow it, which name an image's bytes by their SHA-256.
-    `tools` are functions: name, description, parameters."""
+    `tools` are functions: name, description, parameters. `instructions_json` are system message and tools as JSON."""
 
     system: str
     history: tuple[HistoryMessage, ...]
     text: str
     images: tuple[Part, ...]
     tools: tuple[Part, ...]
+    instructions_json: bytes
 
     def to_json(self) -> str:
         """The payload as JSON. Keys are sorted, so that equal payloads give equal texts."""
-        return "".join(self._json())
+        return b"".join(self._json()).decode()
 
     @property
     def sha256(self) -> str:
         """The SHA-256 of the payload's JSON, in hexadecimal."""
         digest = hashlib.sha256()
         for piece in self._json():
-            digest.update(piece.encode())
+            digest.update(piece)
         return digest.hexdigest()
 
     @property
@@ -141,15 +143,13 @@ class ModelPayload:
         beside_images = sum(len(str(part.get("text", ""))) for part in self.images)
         return sum(len(message.content) for message in self.history) + len(self.text) + beside_images
 
-    def _json(self) -> Iterator[str]:
-        """The JSON in pieces. Instructions may be megabytes, and no other thread runs while one piece is written."""
+    def _json(self) -> Iterator[bytes]:
+        """The JSON in pieces."""
         content: str | list[Part] = [{"type": "text", "text": self.text}, *self.images] if self.images else self.text
         earlier = [{"role": message.role.value, "content": message.content} for message in self.history]
         messages = [*earlier, {"role": MessageRole.USER.value, "content": content}]
-        yield f'{{"messages": {json.dumps(messages, sort_keys=True)}, "system": "'
-        for start in range(0, len(self.system), _PIECE_CHARS):
-            yield json.dumps(self.system[start : start + _PIECE_CHARS])[1:-1]
-        yield f'", "tools": {json.dumps(self.tools, sort_keys=True)}}}'
+        yield f'{{"messages": {json.dumps(messages, sort_keys=True)}, '.encode()
+        yield self.instructions_json
 
     def messages(self, image_data: Mapping[str, str]) -> list[AnyMessage]:
         """The payload as messages of LangChain. `image_data` are the bytes of the images in base64, by their
@@ -184,21 +184,48 @@ def build_payload(
     given = [item for item in context.items if item.is_given and item.content_sha256 in contents]
     lines = [asset.text for asset in context.assets if asset.kind is AssetKind.DOCUMENT and asset.included]
     images = [asset for asset in context.assets if asset.kind is AssetKind.IMAGE]
+    instructions = _instructions(
+        contents.get(context.system_prompt_sha256, ""),
+        _entries(given, ItemType.RULE, contents),
+        _entries(given, ItemType.REFERENCE, contents),
+        tuple(contents[item.content_sha256] for item in given if item.ref.type is ItemType.TOOL),
+    )
     return ModelPayload(
-        system=render_system(
-            contents.get(context.system_prompt_sha256, ""),
-            _entries(given, ItemType.RULE, contents),
-            _entries(given, ItemType.REFERENCE, contents),
-        ),
+        system=instructions.system,
         history=tuple(sent_history(history)),
         text=message_text(text, context.matter_context, lines),
         images=tuple(part for number, asset in enumerate(images, 1) if (part := image_part(number, asset))),
-        tools=tuple(json.loads(contents[item.content_sha256]) for item in given if item.ref.type is ItemType.TOOL),
+        tools=instructions.tools,
+        instructions_json=instructions.json,
     )
 
 
-def _entries(items: Sequence[RequestItem], kind: ItemType, contents: Mapping[str, str]) -> list[NamedText]:
-    return [NamedText(item.ref.name, contents[item.content_sha256]) for item in items if item.ref.type is kind]
+@dataclass(frozen=True, slots=True)
+class _Instructions:
+    """What a payload has beside the conversation, which is the same from turn to turn."""
+
+    system: str
+    tools: tuple[Part, ...]
+    json: bytes
+
+
+@lru_cache(maxsize=16)
+def _instructions(
+    prompt: str, rules: tuple[NamedText, ...], references: tuple[NamedText, ...], tools: tuple[str, ...]
+) -> _Instructions:
+    system, parsed = render_system(prompt, rules, references), tuple(map(json.loads, tools))
+    return _Instructions(system, parsed, instructions_json(system, parsed))
+
+
+def instructions_json(system: str, tools: Sequence[Part]) -> bytes:
+    """How the JSON of a payload ends. It is written in pieces: instructions may be megabytes, and no other thread runs
+    while one piece is written."""
+    pieces = (json.dumps(system[at : at + _PIECE_CHARS])[1:-1] for at in range(0, len(system), _PIECE_CHARS))
+    return f'"system": "{"".join(pieces)}", "tools": {json.dumps(tools, sort_keys=True)}}}'.encode()
+
+
+def _entries(items: Sequence[RequestItem], kind: ItemType, contents: Mapping[str, str]) -> tuple[NamedText, ...]:
+    return tuple(NamedText(item.ref.name, contents[item.content_sha256]) for item in items if item.ref.type is kind)
 
 
 def _with_bytes(part: Part, image_data: Mapping[str, str]) -> Part:

@@ -155,7 +155,7 @@ class Preparation:
     async def _session(self, brought: ResolvedContext | None) -> tuple[Sequence[SessionItem], KnownContext]:
         """The items and the last known matter context of the conversation. A session that does not exist yet is made.
         From here on it knows what the message has `brought`, whatever becomes of the turn."""
-        request, sessions, new = self._request, self._dependencies.sessions, self._catalog.new_session()
+        request, sessions, new = self._request, self._dependencies.sessions, self._catalog.new_session
         if not request.session_id:
             return new.items, last_known_in(request.history)
         if not self._is_preview:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Protocol
 
 from proviso_service.agent.payload import SYSTEM_PROMPT
@@ -184,7 +185,8 @@ def with_contents(
         missing = item.missing and catalog.is_missing(item.ref)
         reason = item.note or _why_not_given(item.ref, tool, has_documentation=documentation_version > 0)
         note = _STARTING if item.missing and not missing else reason
-        noted.append(replace(item, missing=missing, note=note))
+        is_same = (missing, note) == (item.missing, item.note)
+        noted.append(item if is_same else replace(item, missing=missing, note=note))
         if known is not None and not note:
             contents[known.content_sha256] = known.content
             callable_tools += [tool] if tool is not None else []
@@ -214,5 +216,7 @@ def _is_given_tool(item: RequestItem) -> bool:
     return item.ref.type is ItemType.TOOL and item.is_given
 
 
+@lru_cache(maxsize=1_000)
 def _schema(content: str) -> dict[str, Any]:
+    """What models are shown of a tool, from its content in the catalog. All turns share it."""
     return {"type": "function", "function": json.loads(content)}

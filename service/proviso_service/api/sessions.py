@@ -201,7 +201,7 @@ class SessionServicer(SessionServiceServicer):
         asked = parse(CreateSessionRequestModel, request)
         caller = self._identify(context, asked.user_id)
         session_id = asked.session_id or str(uuid4())
-        new = self._catalog.current.new_session()
+        new = self._catalog.current.new_session
         created = await self._sessions.create(caller, session_id, new, asked.retry_key(caller))
         return pb.CreateSessionResponse(session=self._shown(created))
 

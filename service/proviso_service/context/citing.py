@@ -147,7 +147,11 @@ def with_cited(
             return item.ref in called
         return f"[{_folded(item.ref.name)}]" in folded or _is_quoted(contents.get(item.content_sha256, ""), quotes)
 
-    return replace(context, items=tuple(replace(item, cited=is_cited(item)) for item in context.items))
+    cited = [is_cited(item) for item in context.items]
+    if cited == [item.cited for item in context.items]:
+        return context
+    items = tuple(replace(item, cited=used) for item, used in zip(context.items, cited, strict=True))
+    return replace(context, items=items)
 
 
 def _is_quoted(content: str, quotes: Sequence[Quotation]) -> bool:

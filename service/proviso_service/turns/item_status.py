@@ -18,7 +18,7 @@ from proviso_service.turns.sessions import ChatMessage, Session, with_locked_ite
 def mark_in_session(session: Session, catalog: Catalog) -> Session:
     """The session with its missing and its locked items marked, and with the locked items that its next turn adds. Of
     its approved tools only those remain that are still what was approved."""
-    new = catalog.new_session()
+    new = catalog.new_session
     items = tuple(
         replace(item, missing=catalog.is_missing(item.ref), locked=item.ref in new.locked)
         for item in with_locked_items(session.items, new)

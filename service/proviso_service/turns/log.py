@@ -26,6 +26,7 @@ from proviso_service.turns.events import (
     ToolStart,
     TurnStart,
 )
+from proviso_service.turns.sessions import ChatMessage
 
 
 class TurnLogFull(Exception):
@@ -164,6 +165,9 @@ def _settle(waiter: asyncio.Future[bool], woken: bool) -> None:
 
 
 _EVENT_OVERHEAD_BYTES = 200
+_ITEM_BYTES = 100
+"""An item of a request context, without what all requests share of it."""
+
 _APPENDED = (TurnStart, Token, TextDiscarded, ToolStart, ToolEnd, Citation, ApprovalRequired)
 
 
@@ -343,7 +347,8 @@ def _utf8_bytes(text: str) -> int:
 
 def _text_bytes(event: Any) -> int:
     """The UTF-8 bytes of all text in an event, however deeply nested. A request context counts once, because the final
-    state and its last message share one."""
+    state and its last message share one, and its items by their number. Messages of the conversation and items of the
+    context are most of what an event has: looking at each of their fields took an eighth of a short turn."""
     total, left, contexts = 0, [event], set[int]()
     while left:
         value = left.pop()
@@ -353,9 +358,15 @@ def _text_bytes(event: Any) -> int:
             left += value
         elif value is None or isinstance(value, int | float):
             continue  # These are many, and looking for their fields would take half of the time.
-        elif not isinstance(value, RequestContext) or id(value) not in contexts:
-            if isinstance(value, RequestContext):
+        elif isinstance(value, RequestContext):
+            if id(value) not in contexts:
                 contexts.add(id(value))
+                total += _ITEM_BYTES * (len(value.items) + len(value.omitted))
+                left += value.assets
+        elif isinstance(value, ChatMessage):
+            total += _utf8_bytes(value.content)
+            left += (value.request_context, value.turn)
+        else:
             # Events are dataclasses with slots. `dataclasses.fields` would take longer than reading the values.
             names: tuple[str, ...] = getattr(type(value), "__slots__", ())
             left += [getattr(value, name) for name in names]

@@ -36,7 +36,7 @@ def test_sessions_begin_with_enabled_always_items_the_most_important_first() -> 
         an_item(CAPS, IncludeMode.MANUAL),
         an_item(IQL, enabled=False),
     )
-    assert catalog.new_session() == NewSession(
+    assert catalog.new_session == NewSession(
         (SessionItem(QUOTING, IncludeMode.ALWAYS), SessionItem(PLAIN, IncludeMode.ALWAYS))
     )
 

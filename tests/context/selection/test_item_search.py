@@ -9,6 +9,7 @@ import pytest
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.model import IncludeMode
+from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Vectors
 from tests.support.selection_world import BY_MEANING, ToldEmbedder, catalog_item, reference, rule, search_of
@@ -121,3 +122,28 @@ async def test_what_is_not_english_is_compared_as_it_is_and_in_english() -> None
     assert asked[:2] == ["What does Kündigungsfrist mean?", "Which pension is paid?"]
     assert asked[2:] == ["Wir kündigen den Vertrag.", "terminate termination end agreement"]
     assert matches.scores.tolist() == [0.75]
+
+
+@pytest.mark.parametrize(
+    ("message", "embedded"),
+    [
+        ("Who pays the rent?", 0),
+        ("Which clauses are there?", 0),  # every item is about clauses
+        ("Which clauses are about notices?", 1),
+        ("Welche Fristen gibt es?", 0),
+    ],
+)
+async def test_a_message_is_embedded_only_where_a_word_of_it_tells_items_apart(message: str, embedded: int) -> None:
+    asked: list[str] = []
+
+    class Asked(ToldEmbedder):
+        async def embed_query(self, text: str) -> Vectors:
+            asked.append(text)
+            return await super().embed_query(text)
+
+    items = [catalog_item(rule(f"Clause {number}"), description="a clause") for number in range(4)]
+    items.append(catalog_item(rule("Notice"), description="the notices of a clause"))
+    search = ItemSearch(Asked({}), MemoryVectorCache(), SelectionConfig())
+    matches = await search.matches(items, message, every(items))
+    assert len(asked) == embedded
+    assert bool(embedded) or matches.scores.max() < SelectionConfig().min_score

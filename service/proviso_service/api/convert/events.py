@@ -97,14 +97,16 @@ def _token(turn_id: str, logged: LoggedEvent, event: Token) -> pb.AgentEvent:
 
 
 def final_state(state: FinalState) -> pb.FinalState:
+    context = request_context(state.request_context)
+    shared = state.request_context, context  # the last message has it, too
     answer = pb.FinalState(
         exit_reason=EXIT_REASONS[state.exit_reason],
         retryable=RETRYABLE[state.retryable],
         retry_after=None if state.retry_after_s is None else duration(state.retry_after_s),
         display_message=state.display_message,
         message=shortened(state.message),
-        messages=[chat_message(message) for message in state.messages],
-        request_context=request_context(state.request_context),
+        messages=[chat_message(message, *shared) for message in state.messages],
+        request_context=context,
         citations=[citation(value) for value in state.citations],
         usage=usage(state.usage),
         cycles=state.cycles,

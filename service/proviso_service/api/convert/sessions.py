@@ -1,6 +1,6 @@
 """Converts sessions, their messages and turns, and rebuilt requests."""
 
-from proviso_client.v1 import maintenance_pb2, turns_pb2
+from proviso_client.v1 import context_pb2, maintenance_pb2, turns_pb2
 from proviso_client.v1 import sessions_pb2 as pb
 from proviso_service.agent.rebuilding import RebuiltRequest
 from proviso_service.api.convert.context import item_ref, matter_context, request_context
@@ -20,7 +20,7 @@ from proviso_service.api.convert.values import (
     shortened,
     timestamp,
 )
-from proviso_service.context.model import SessionItem
+from proviso_service.context.model import RequestContext, SessionItem
 from proviso_service.turns import (
     AnswerRating,
     ChatMessage,
@@ -82,11 +82,15 @@ def _model_call(call: ModelCallUsage) -> turns_pb2.ModelCallUsage:
     )
 
 
-def chat_message(message: ChatMessage) -> pb.ChatMessage:
+def chat_message(
+    message: ChatMessage, known: RequestContext | None = None, converted: context_pb2.RequestContext | None = None
+) -> pb.ChatMessage:
+    """`converted` is what the context `known` has been converted to before."""
+    context = message.request_context
     answer = pb.ChatMessage(
         role=MESSAGE_ROLES[message.role],
         content=shortened(message.content),
-        request_context=request_context(message.request_context),
+        request_context=converted if context is known else request_context(context),
         create_time=timestamp(message.create_time) if message.create_time else None,
         turn_id=message.turn_id,
         message_id=message.message_id,

@@ -4,6 +4,7 @@ replaces it when the agent's folder is read again."""
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import structlog
 
@@ -86,6 +87,7 @@ class Catalog:
         found = [item for item in self.items if item.enabled and item.include_mode is IncludeMode.ALWAYS]
         return tuple(sorted(found, key=lambda item: -item.priority))
 
+    @cached_property
     def new_session(self) -> NewSession:
         """What a session is made from now."""
         return NewSession(initial_items(self.always_items()), self.pending_servers, self.locked)

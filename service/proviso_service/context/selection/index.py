@@ -85,6 +85,9 @@ _FEWEST_ITEMS = 100
 """A word is taken to be as rare as in a catalog of so many items. In a catalog of ten, one that a single item has would
 else count as common."""
 
+_FEW = 3
+"""A word that so many items have may tell them apart, however few items there are."""
+
 _HALF = 6.0
 """The BM25 score that counts as one half. It is about what one rare word that message and item share is worth, or two
 common ones."""
@@ -109,17 +112,27 @@ class WordIndex:
         """Whether an item has the word in any form."""
         return self._stemmer.stemWord(word) in self._weights
 
+    def tell_apart(self, message: str) -> bool:
+        """Whether the message has a word that tells the items apart: one that some have, and most have not."""
+        common = max(_FEW, self._items // 2)
+        found = (self._weights.get(stem) for stem in self._stems(message))
+        return any(weights is not None and len(weights[0]) <= common for weights in found)
+
     def scores(self, message: str) -> Scores:
         """How well each item's words are those of the message: shape (items,), each in [0, 1), and 0 for an item that
         has none of them."""
-        words = dict.fromkeys(_words(message[:_MESSAGE_CHARS]))
         total = np.zeros(self._items, dtype=np.float32)
-        for stem in dict.fromkeys(self._stemmer.stemWords(list(words)[:_MESSAGE_WORDS])):
+        for stem in self._stems(message):
             if stem in self._weights:
                 items, weights = self._weights[stem]
                 total[items] += weights
         scores: Scores = total / (total + np.float32(_HALF))
         return scores
+
+    def _stems(self, message: str) -> Iterable[str]:
+        """The stems of the message's words, each once."""
+        words = dict.fromkeys(_words(message[:_MESSAGE_CHARS]))
+        return dict.fromkeys(self._stemmer.stemWords(list(words)[:_MESSAGE_WORDS]))
 
 
 def _words(text: str) -> list[str]:
@@ -202,12 +215,14 @@ class ItemIndex:
 
     def matches(self, words: str, vectors: Sequence[Vectors], wanted: Flags, word_weight: float, top_k: int) -> Matches:
         """The matches of the items that are `wanted`, as if there were no others. `words` are those of the message, and
-        `vectors` those of the texts that say it, of which the closest one counts.
+        `vectors` those of the texts that say it, of which the closest one counts; without any, words alone count.
 
         The score of a chunk is in [0, 1]. The share `word_weight` of it says how well the item's words are those of the
         message, and the rest is the cosine of the chunk's vector with the message's."""
-        meaning = np.maximum.reduce([cosines(self.vectors, vector) for vector in vectors])
-        scores = (1 - word_weight) * meaning + word_weight * self.words.scores(words)[self.owners]
+        scores = word_weight * self.words.scores(words)[self.owners]
+        if vectors:
+            meaning = np.maximum.reduce([cosines(self.vectors, vector) for vector in vectors])
+            scores += (1 - word_weight) * meaning
         best: Scores = np.maximum.reduceat(scores, self.starts)[wanted]
         return Matches(best, best >= _nth_best(scores[wanted[self.owners]], top_k))
 

@@ -92,13 +92,23 @@ class ItemSearch:
     async def _index_and_query(
         self, items: tuple[CatalogItem, ...], message: str
     ) -> tuple[ItemIndex, str, Sequence[Vectors]]:
-        """The index, the words of the message, and the vectors of the message and of what it is in English."""
+        """The index, the words of the message, and the vectors of the message and of what it is in English. Where the
+        words tell no items apart there are no vectors: by its meaning alone no item of the evaluation was ever taken,
+        and embedding a message takes as long as half of a short turn."""
         index = await self._index(items)
         likely = likely_languages(message)
-        if ENGLISH in likely:
-            return index, message, [await self._embedder.embed_query(message)]
-        said = index.glossary.in_english(message, likely, index.words.has)
-        return index, said.words, [await self._embedder.embed_query(text) for text in said.texts]
+        words, texts = message, [message]
+        if ENGLISH not in likely:
+            said = index.glossary.in_english(message, likely, index.words.has)
+            words, texts = said.words, list(said.texts)
+        if self._needs_words and not index.words.tell_apart(words):
+            return index, words, []
+        return index, words, [await self._embedder.embed_query(text) for text in texts]
+
+    @property
+    def _needs_words(self) -> bool:
+        """Whether words count, but can bring no item over the threshold by themselves."""
+        return 0 < self._settings.word_weight < self._settings.min_score
 
     async def _index(self, items: tuple[CatalogItem, ...]) -> ItemIndex:
         if index := self._known(items):
