@@ -49,6 +49,7 @@ ROWS = (
         f"{LOAD}::test_certificates_are_swapped_expire_and_are_revoked_under_load",
         *("tests/api/test_tls.py", "tests/access/test_peers.py"),
     ),
+    tested("http2", "tests/api/test_hostile_http2.py"),
     Row("owasp", (sys.executable, "-m", "tests.owasp")),
 )
 

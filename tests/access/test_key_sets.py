@@ -90,6 +90,18 @@ async def test_a_key_that_was_added_while_the_set_is_read_is_found(seconds: Seco
         may_answer.set()
         assert await found
         assert not await under_way
+        assert len(server.requests) == 3
+        await keys.close()
+
+
+async def test_calls_that_wait_for_the_same_reading_have_it_once(seconds: Seconds) -> None:
+    async with web_server() as server:
+        serve(server, "old")
+        keys = at(server, seconds)
+        await keys.open()
+        serve(server, "old", "new")
+        assert all(await asyncio.gather(*(has(keys, "new") for _ in range(20))))
+        assert len(server.requests) == 2
         await keys.close()
 
 

@@ -74,20 +74,22 @@ class KeySet:
         if self._clock() - self._held.read_at < FRESH_S and key is not None:
             return key
         # A reading that is under way may have begun before the issuer added the key: then there is one more.
-        for _ in range(1 + self._is_reading):
-            reading = self._read_soon()
-            if key is not None or reading is None or self._waiting >= MAX_WAITING:
-                break
-            await self._wait_for(reading)
-            key = self._known(key_id)
+        may_be_late, reading = self._is_reading, self._read_soon()
+        if key is None:
+            key = await self._after(reading, key_id)
+        if key is None and may_be_late:
+            key = await self._after(self._read_soon(), key_id)
         return key
 
-    async def _wait_for(self, reading: asyncio.Task[None]) -> None:
-        self._waiting += 1
-        try:
-            await asyncio.wait([reading])
-        finally:
-            self._waiting -= 1
+    async def _after(self, reading: asyncio.Task[None] | None, key_id: str) -> PyJWK | None:
+        """What is known of a key once a reading is over."""
+        if reading is not None and self._waiting < MAX_WAITING:
+            self._waiting += 1
+            try:
+                await asyncio.wait([reading])
+            finally:
+                self._waiting -= 1
+        return self._known(key_id)
 
     @property
     def _is_reading(self) -> bool:

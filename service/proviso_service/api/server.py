@@ -48,6 +48,12 @@ MAX_CALLS_RUNNING = 2_048
 """Calls that run at once; the service refuses more with RESOURCE_EXHAUSTED."""
 
 
+MAX_CALLS_OF_CONNECTION = 1_024
+"""Calls of one connection that may run or wait; a client's library holds further ones back."""
+
+MAX_CALLS_WAITING = 8_192
+"""Calls that wait for their turn. gRPC cancels calls of anybody from a thousand on, where one caller sends too many."""
+
 _INSECURE = "everybody on the network can read and change what passes, or act as anybody"
 
 _log = structlog.get_logger(__name__)
@@ -155,6 +161,11 @@ def _options(max_request_bytes: int) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_request_bytes),
         ("grpc.max_send_message_length", MAX_SEND_BYTES),
+        ("grpc.max_concurrent_streams", MAX_CALLS_OF_CONNECTION),
+        ("grpc.server.max_pending_requests", MAX_CALLS_WAITING),
+        ("grpc.server.max_pending_requests_hard_limit", 2 * MAX_CALLS_WAITING),
+        # A connection that does not say what it wants holds a file open.
+        ("grpc.server_handshake_timeout_ms", 20_000),
         # A port in use is an error, not a second server that gets half of the calls.
         ("grpc.so_reuseport", 0),
         # Clients behind proxies ping often, also between calls; gRPC would close their connections by default.
