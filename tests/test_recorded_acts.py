@@ -67,6 +67,8 @@ async def change_everything(running: RunningService, client: AsyncClient) -> Non
     """Every method that changes something, once."""
     matter = await client.matters.create("Secret name")
     await client.matters.update(matter.matter_id, notes="Secret notes")
+    await client.matters.set_legal_hold(matter.matter_id, "Secret reason")
+    await client.matters.lift_legal_hold(matter.matter_id)
     await client.matters.grant(matter.matter_id, "bob", "reader")
     await client.matters.revoke(matter.matter_id, "bob")
     document = await running.upload(matter.matter_id, "secret.md", b"# Secret\n\nText.")

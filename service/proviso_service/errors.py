@@ -27,6 +27,7 @@ ProvisoError
 │   ├── DocumentWithoutPages    its format has none
 │   ├── NoReadyDocuments
 │   ├── LastOwner           a matter has to have an owner
+│   ├── UnderLegalHold      what was to be deleted is kept
 │   ├── KeyDestroyed        what sealed the originals of the tenant is gone
 │   ├── IndexRebuilding     the vector index is being rebuilt already
 │   ├── NoRequestContext    the turn has not ended, or called no model
@@ -317,6 +318,13 @@ class LastOwner(FailedPrecondition):
         super().__init__(
             f"{user!r} is the matter's only owner: make somebody else an owner first", f"matters/{matter_id}"
         )
+
+
+class UnderLegalHold(FailedPrecondition):
+    """`subject` is what was to be deleted. The matter under the hold may be another one, that the caller cannot see."""
+
+    def __init__(self, subject: str) -> None:
+        super().__init__("A legal hold forbids to delete this; an administrator of the tenant can lift it", subject)
 
 
 class KeyDestroyed(FailedPrecondition):

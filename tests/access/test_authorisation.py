@@ -10,7 +10,9 @@ from proviso_service.errors import MatterNotFound, NotAllowed, Unauthenticated
 from proviso_service.identity import LOCAL_CALLER, Caller, Role
 
 MATTER, OTHER = "25e70284-6124-4a2b-9c89-0123456789ab", "f47ac10b-58cc-4372-a567-0e02b2c3d479"
-IN_MATTERS = {Action.READ_MATTER: 1, Action.EDIT_MATTER: 2, Action.OWN_MATTER: 3}
+IN_MATTERS = {Action.READ_MATTER: 1, Action.EDIT_MATTER: 2, Action.OWN_MATTER: 3, Action.HOLD_MATTER: 4}
+"""The role that an action needs; 4 for what no member may do who is no administrator."""
+
 BY_ROLE = {Action.ADMINISTER: Role.ADMIN, Action.AUDIT: Role.AUDITOR, Action.OPERATE: Role.OPERATOR}
 
 

@@ -15,6 +15,9 @@ ELSEWHERE = {"Chat", "Invoke", "PreviewRequestContext", "UpdateSession", "ListAu
 told. Auditors see what was done in all matters, also in those that are no more, and users their own deletions."""
 
 
+IN_MATTERS = (Action.READ_MATTER, Action.EDIT_MATTER, Action.OWN_MATTER, Action.HOLD_MATTER)
+
+
 def matters_in(message: Descriptor, path: str = "") -> Iterator[str]:
     for field in message.fields:
         here = f"{path}{field.name}"
@@ -35,7 +38,7 @@ def test_the_matter_of_a_request_is_asked_for(method: MethodDescriptor) -> None:
     rule = RULES[method.containing_service.name][method.name]
     if method.name not in ELSEWHERE:
         assert list(matters_in(method.input_type)) == ([rule.matter] if rule.matter else [])
-        assert (rule.action in (Action.READ_MATTER, Action.EDIT_MATTER, Action.OWN_MATTER)) == bool(rule.matter)
+        assert (rule.action in IN_MATTERS) == bool(rule.matter)
 
 
 def settable(message: Descriptor, seen: frozenset[str] = frozenset()) -> Iterator[str]:

@@ -54,6 +54,7 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.NotAllowed("no"), StatusCode.PERMISSION_DENIED, "PERMISSION_DENIED", set()),
     (errors.KeyDestroyed("t"), PRECONDITION, "KEY_DESTROYED", {STATE}),
     (errors.UnusableKeys("gone"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (errors.UnderLegalHold("matters/m"), PRECONDITION, "LEGAL_HOLD", {STATE}),
     (errors.LastOwner("u", "m"), PRECONDITION, "LAST_OWNER", {STATE}),
     (
         errors.QuotaExceeded("turns a day", 3, "tenants/t", 60),

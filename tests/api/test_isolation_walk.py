@@ -34,6 +34,7 @@ PLAIN = {
     "member_user_id": "carl",
     "MatterMember.user_id": "carl",
     "ListMattersRequest.name": "",
+    "SetLegalHoldRequest.reason": "Any reason",
     "ContextItemRef.name": "Jurisdictions",
     "page": 1,
 }

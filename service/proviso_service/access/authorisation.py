@@ -29,6 +29,9 @@ class Action(Enum):
     OWN_MATTER = auto()
     """Deleting and exporting the matter, and managing its members."""
 
+    HOLD_MATTER = auto()
+    """Setting and lifting a legal hold."""
+
     ADMINISTER = auto()
     AUDIT = auto()
     OPERATE = auto()
@@ -39,6 +42,7 @@ _NEEDED: Mapping[Action, MatterRole | Role | None] = {
     Action.READ_MATTER: MatterRole.READER,
     Action.EDIT_MATTER: MatterRole.EDITOR,
     Action.OWN_MATTER: MatterRole.OWNER,
+    Action.HOLD_MATTER: Role.ADMIN,
     Action.ADMINISTER: Role.ADMIN,
     Action.AUDIT: Role.AUDITOR,
     Action.OPERATE: Role.OPERATOR,
@@ -66,6 +70,8 @@ class Authorisation:
         NotAllowed where the caller lacks a role. An administrator may do everything in the matters of the tenant; of
         them he is told by whoever looks them up whether they exist."""
         needed = _NEEDED[action]
+        if action is Action.HOLD_MATTER:
+            await self._in_matter(caller, MatterRole.READER, matter_id)
         if isinstance(needed, Role) and needed not in caller.roles:
             raise NotAllowed(f"This needs a credential with the role {needed}")
         if isinstance(needed, MatterRole):

@@ -80,6 +80,7 @@ STATUS_OF: dict[type[ProvisoError], tuple[grpc.StatusCode, ErrorReason]] = {
     errors.TurnNotEnded: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_ENDED),
     errors.LastOwner: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_LAST_OWNER),
     errors.KeyDestroyed: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_KEY_DESTROYED),
+    errors.UnderLegalHold: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_LEGAL_HOLD),
     errors.CatalogInvalid: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_CATALOG_INVALID),
     errors.TurnNotWaiting: (grpc.StatusCode.FAILED_PRECONDITION, ErrorReason.ERROR_REASON_TURN_NOT_WAITING),
     errors.OriginalDamaged: (grpc.StatusCode.DATA_LOSS, ErrorReason.ERROR_REASON_ORIGINAL_DAMAGED),

@@ -153,6 +153,19 @@ class DeleteMatterRequestModel(RequestModel):
     matter_id: MatterId
 
 
+class SetLegalHoldRequestModel(RequestModel):
+    proto = pb.SetLegalHoldRequest
+
+    matter_id: MatterId
+    reason: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class LiftLegalHoldRequestModel(RequestModel):
+    proto = pb.LiftLegalHoldRequest
+
+    matter_id: MatterId
+
+
 class MatterMemberModel(RequestModel):
     """A member as a request names him; the field that only the service sets is left out."""
 
@@ -297,6 +310,18 @@ class MatterServicer(MatterServiceServicer):
         deletion_id = await self._matters.delete(self._tenant(context), asked.matter_id)
         self._deleted()
         return pb.DeleteMatterResponse(deletion_id=deletion_id)
+
+    async def SetLegalHold(self, request: pb.SetLegalHoldRequest, context: Context) -> pb.SetLegalHoldResponse:
+        asked = parse(SetLegalHoldRequestModel, request)
+        caller = self._identify(context, "")
+        held = await self._matters.hold(caller.tenant, asked.matter_id, caller.user, asked.reason)
+        return pb.SetLegalHoldResponse(matter=await self._shown(context, held))
+
+    async def LiftLegalHold(self, request: pb.LiftLegalHoldRequest, context: Context) -> pb.LiftLegalHoldResponse:
+        asked = parse(LiftLegalHoldRequestModel, request)
+        caller = self._identify(context, "")
+        freed = await self._matters.lift_hold(caller.tenant, asked.matter_id, caller.user)
+        return pb.LiftLegalHoldResponse(matter=await self._shown(context, freed))
 
     async def GrantMatterAccess(
         self, request: pb.GrantMatterAccessRequest, context: Context

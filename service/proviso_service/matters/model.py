@@ -30,6 +30,15 @@ class DocumentStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class LegalHold:
+    """Who keeps a matter from being deleted, since when, and why."""
+
+    user: str
+    reason: str
+    time: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Matter:
     """A matter of a tenant. `index_version` grows whenever the set of READY documents changes or a document becomes
     FAILED; it is part of every cache key. `update_time` is None until the name or the notes are changed. `role` is that
@@ -45,6 +54,7 @@ class Matter:
     notes: str = ""
     update_time: datetime | None = None
     role: MatterRole | None = None
+    hold: LegalHold | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ T = TypeVar("T")
 _log = structlog.get_logger(__name__)
 
 MAX_NAME_CHARS = 512
+MAX_REASON_CHARS = 1_000
 
 
 class MatterReader(Protocol):
@@ -112,14 +113,24 @@ class Matters:
         """Makes a matter that belongs to `owner`, or returns the one that the same call has made before. Raises
         InvalidRequest for a name that is blank or too long, and RequestIdReused where the request id has made another
         matter."""
-        return await self._store.create_matter(tenant, _checked_name("name", name), retry, owner)
+        return await self._store.create_matter(tenant, _checked_text("name", name), retry, owner)
 
     async def update(self, tenant: str, matter_id: str, name: str | None = None, notes: str | None = None) -> Matter:
         """Changes what is given, and returns the matter. Raises InvalidRequest for a name that is blank or too long,
         and MatterNotFound."""
         if name is not None:
-            name = _checked_name("matter.name", name)
+            name = _checked_text("matter.name", name)
         return await self._store.update_matter(tenant, uuid_of("matter_id", matter_id), name, notes)
+
+    async def hold(self, tenant: str, matter_id: str, user: str, reason: str) -> Matter:
+        """Puts a legal hold on a matter, in place of an earlier one, and returns the matter. Raises InvalidRequest for
+        a reason that is blank or too long, and MatterNotFound."""
+        checked = _checked_text("reason", reason, MAX_REASON_CHARS)
+        return await self._store.set_hold(tenant, uuid_of("matter_id", matter_id), user, checked)
+
+    async def lift_hold(self, tenant: str, matter_id: str, user: str) -> Matter:
+        """Ends the legal hold on a matter, if there is one, and returns the matter. Raises MatterNotFound."""
+        return await self._store.set_hold(tenant, uuid_of("matter_id", matter_id), user, "")
 
     async def get(self, tenant: str, matter_id: str) -> Matter:
         """Returns a matter. Raises MatterNotFound."""
@@ -135,7 +146,7 @@ class Matters:
     async def delete(self, tenant: str, matter_id: str) -> str:
         """Deletes a matter with its documents, and returns the id of the deletion. They are gone for everybody from the
         first step on; the rest continues even if the caller goes away, and is done later where it fails. Raises
-        MatterNotFound."""
+        MatterNotFound and UnderLegalHold."""
         matter_id = uuid_of("matter_id", matter_id)
         return await self._finish(self._delete_matter(tenant, matter_id))
 
@@ -187,8 +198,8 @@ class Matters:
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> str:
         """Deletes a document, and returns the id of the deletion. It is gone for everybody from the first step on;
-        vectors and bytes are cleared even if the caller goes away, and later where that fails. Raises MatterNotFound
-        and DocumentNotFound."""
+        vectors and bytes are cleared even if the caller goes away, and later where that fails. Raises MatterNotFound,
+        DocumentNotFound and UnderLegalHold."""
         document = await self.get_document(tenant, matter_id, document_id)
         return await self._finish(self._delete_document(document))
 
@@ -298,11 +309,11 @@ class Matters:
             raise
 
 
-def _checked_name(field: str, value: str) -> str:
-    name = value.strip()
-    if not 1 <= len(name) <= MAX_NAME_CHARS:
-        raise InvalidRequest.of(field, f"must have 1 to {MAX_NAME_CHARS} characters")
-    return name
+def _checked_text(field: str, value: str, max_chars: int = MAX_NAME_CHARS) -> str:
+    text = value.strip()
+    if not 1 <= len(text) <= max_chars:
+        raise InvalidRequest.of(field, f"must have 1 to {max_chars} characters")
+    return text
 
 
 def _ready(document: Document) -> Document:

@@ -93,6 +93,11 @@ class MatterStore(Protocol):
         """Changes what is given, and returns the matter. Raises MatterNotFound."""
         ...
 
+    async def set_hold(self, tenant: str, matter_id: str, user: str, reason: str) -> Matter:
+        """Puts a legal hold on a matter, in place of an earlier one, or lifts it where the reason is empty. Returns the
+        matter. Raises MatterNotFound."""
+        ...
+
     async def get_matter(self, tenant: str, matter_id: str) -> Matter:
         """Returns a matter. Raises MatterNotFound."""
         ...
@@ -110,7 +115,7 @@ class MatterStore(Protocol):
 
     async def delete_matter(self, tenant: str, matter_id: str) -> str:
         """Makes the matter and its documents absent for everybody; `delete_documents` removes their rows later. Returns
-        the id of the deletion. Raises MatterNotFound."""
+        the id of the deletion. Raises MatterNotFound and UnderLegalHold."""
         ...
 
     async def deleted_matters(self) -> Sequence[tuple[str, str]]:
@@ -192,8 +197,8 @@ class MatterStore(Protocol):
         ...
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> str:
-        """Removes all rows of a document and notes a leftover. Returns the id of the deletion. Raises
-        DocumentNotFound."""
+        """Removes all rows of a document and notes a leftover. Returns the id of the deletion. Raises DocumentNotFound
+        and UnderLegalHold."""
         ...
 
     async def text(self, tenant: str, document_id: str, start: int, end: int | None = None) -> str:

@@ -145,8 +145,8 @@ class SessionStore(TurnSessions, Protocol):
         ...
 
     async def delete(self, caller: Caller, session_id: str) -> DeletedSession:
-        """Deletes a session, its messages and their ratings. Raises SessionNotFound, and SessionBusy while a turn runs
-        in it."""
+        """Deletes a session, its messages and their ratings. Raises SessionNotFound, SessionBusy while a turn runs in
+        it, and UnderLegalHold."""
         ...
 
     async def change_items(self, caller: Caller, session_id: str, change: ItemsChange) -> Session:

@@ -50,6 +50,18 @@ class AsyncMatters:
         deleted = await self._calls.unary(self._stub.DeleteMatter, request, timeout_s, repeatable=False)
         return deleted.deletion_id
 
+    async def set_legal_hold(self, matter_id: str, reason: str, *, timeout_s: float | None = None) -> pb.Matter:
+        """Keeps a matter, its documents and what conversations know of it from being deleted, and returns the matter.
+        Raises PermissionDenied for all but administrators of the tenant."""
+        request = pb.SetLegalHoldRequest(matter_id=matter_id, reason=reason)
+        return (await self._calls.unary(self._stub.SetLegalHold, request, timeout_s)).matter
+
+    async def lift_legal_hold(self, matter_id: str, *, timeout_s: float | None = None) -> pb.Matter:
+        """Ends the legal hold on a matter, if there is one, and returns the matter. Raises PermissionDenied for all but
+        administrators of the tenant."""
+        request = pb.LiftLegalHoldRequest(matter_id=matter_id)
+        return (await self._calls.unary(self._stub.LiftLegalHold, request, timeout_s)).matter
+
     def members(
         self, matter_id: str, *, page_size: int = 0, timeout_s: float | None = None
     ) -> AsyncIterator[pb.MatterMember]:

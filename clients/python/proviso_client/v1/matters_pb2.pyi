@@ -93,7 +93,7 @@ class ListMatterMembersResponse(_message.Message):
     def __init__(self, members: _Optional[_Iterable[_Union[MatterMember, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
 
 class Matter(_message.Message):
-    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count", "notes", "update_time", "role")
+    __slots__ = ("matter_id", "name", "create_time", "document_count", "ready_count", "notes", "update_time", "role", "legal_hold")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -102,6 +102,7 @@ class Matter(_message.Message):
     NOTES_FIELD_NUMBER: _ClassVar[int]
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
+    LEGAL_HOLD_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     name: str
     create_time: _timestamp_pb2.Timestamp
@@ -110,7 +111,18 @@ class Matter(_message.Message):
     notes: str
     update_time: _timestamp_pb2.Timestamp
     role: MatterRole
-    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ..., notes: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., role: _Optional[_Union[MatterRole, str]] = ...) -> None: ...
+    legal_hold: LegalHold
+    def __init__(self, matter_id: _Optional[str] = ..., name: _Optional[str] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., ready_count: _Optional[int] = ..., notes: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., role: _Optional[_Union[MatterRole, str]] = ..., legal_hold: _Optional[_Union[LegalHold, _Mapping]] = ...) -> None: ...
+
+class LegalHold(_message.Message):
+    __slots__ = ("user_id", "reason", "update_time")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    reason: str
+    update_time: _timestamp_pb2.Timestamp
+    def __init__(self, user_id: _Optional[str] = ..., reason: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Document(_message.Message):
     __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id", "failure_cause")
@@ -217,6 +229,32 @@ class DeleteMatterResponse(_message.Message):
     DELETION_ID_FIELD_NUMBER: _ClassVar[int]
     deletion_id: str
     def __init__(self, deletion_id: _Optional[str] = ...) -> None: ...
+
+class SetLegalHoldRequest(_message.Message):
+    __slots__ = ("matter_id", "reason")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    reason: str
+    def __init__(self, matter_id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+
+class SetLegalHoldResponse(_message.Message):
+    __slots__ = ("matter",)
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
+
+class LiftLegalHoldRequest(_message.Message):
+    __slots__ = ("matter_id",)
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
+
+class LiftLegalHoldResponse(_message.Message):
+    __slots__ = ("matter",)
+    MATTER_FIELD_NUMBER: _ClassVar[int]
+    matter: Matter
+    def __init__(self, matter: _Optional[_Union[Matter, _Mapping]] = ...) -> None: ...
 
 class UploadHeader(_message.Message):
     __slots__ = ("matter_id", "filename", "sha256")

@@ -65,6 +65,16 @@ class MatterServiceStub:
                 request_serializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterResponse.FromString,
                 _registered_method=True)
+        self.SetLegalHold = channel.unary_unary(
+                '/proviso.v1.MatterService/SetLegalHold',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.SetLegalHoldRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.SetLegalHoldResponse.FromString,
+                _registered_method=True)
+        self.LiftLegalHold = channel.unary_unary(
+                '/proviso.v1.MatterService/LiftLegalHold',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.LiftLegalHoldRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.LiftLegalHoldResponse.FromString,
+                _registered_method=True)
         self.GrantMatterAccess = channel.unary_unary(
                 '/proviso.v1.MatterService/GrantMatterAccess',
                 request_serializer=proviso_dot_v1_dot_matters__pb2.GrantMatterAccessRequest.SerializeToString,
@@ -166,7 +176,27 @@ class MatterServiceServicer:
         those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
         is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
         again is MATTER_NOT_FOUND, which a retry may take for done.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+        turn about the matter may know something of another one that is under a hold.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetLegalHold(self, request, context):
+        """SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+        know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+        tenant may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def LiftLegalHold(self, request, context):
+        """LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+        may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -256,7 +286,8 @@ class MatterServiceServicer:
         """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
         see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
         nothing is left in any file. Earlier answers that quote it stay in their sessions.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+        FAILED_PRECONDITION/LEGAL_HOLD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -300,6 +331,16 @@ def add_MatterServiceServicer_to_server(servicer, server):
                     servicer.DeleteMatter,
                     request_deserializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_matters__pb2.DeleteMatterResponse.SerializeToString,
+            ),
+            'SetLegalHold': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetLegalHold,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.SetLegalHoldRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.SetLegalHoldResponse.SerializeToString,
+            ),
+            'LiftLegalHold': grpc.unary_unary_rpc_method_handler(
+                    servicer.LiftLegalHold,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.LiftLegalHoldRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.LiftLegalHoldResponse.SerializeToString,
             ),
             'GrantMatterAccess': grpc.unary_unary_rpc_method_handler(
                     servicer.GrantMatterAccess,
@@ -493,6 +534,60 @@ class MatterService:
             '/proviso.v1.MatterService/DeleteMatter',
             proviso_dot_v1_dot_matters__pb2.DeleteMatterRequest.SerializeToString,
             proviso_dot_v1_dot_matters__pb2.DeleteMatterResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetLegalHold(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/SetLegalHold',
+            proviso_dot_v1_dot_matters__pb2.SetLegalHoldRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.SetLegalHoldResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def LiftLegalHold(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MatterService/LiftLegalHold',
+            proviso_dot_v1_dot_matters__pb2.LiftLegalHoldRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.LiftLegalHoldResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -63,7 +63,19 @@ class MatterServiceStub:
     those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
     is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
     again is MATTER_NOT_FOUND, which a retry may take for done.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+    turn about the matter may know something of another one that is under a hold.
+    """
+    SetLegalHold: _grpc.UnaryUnaryMultiCallable[_matters_pb2.SetLegalHoldRequest, _matters_pb2.SetLegalHoldResponse]
+    """SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+    know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+    tenant may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+    """
+    LiftLegalHold: _grpc.UnaryUnaryMultiCallable[_matters_pb2.LiftLegalHoldRequest, _matters_pb2.LiftLegalHoldResponse]
+    """LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+    may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
     """
     GrantMatterAccess: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GrantMatterAccessRequest, _matters_pb2.GrantMatterAccessResponse]
     """GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -117,7 +129,8 @@ class MatterServiceStub:
     """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
     see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
     nothing is left in any file. Earlier answers that quote it stay in their sessions.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+    FAILED_PRECONDITION/LEGAL_HOLD.
     """
     WatchDocuments: _grpc.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]
     """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
@@ -162,7 +175,19 @@ class MatterServiceAsyncStub(MatterServiceStub):
     those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
     is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
     again is MATTER_NOT_FOUND, which a retry may take for done.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+    turn about the matter may know something of another one that is under a hold.
+    """
+    SetLegalHold: _aio.UnaryUnaryMultiCallable[_matters_pb2.SetLegalHoldRequest, _matters_pb2.SetLegalHoldResponse]  # type: ignore[assignment]
+    """SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+    know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+    tenant may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+    """
+    LiftLegalHold: _aio.UnaryUnaryMultiCallable[_matters_pb2.LiftLegalHoldRequest, _matters_pb2.LiftLegalHoldResponse]  # type: ignore[assignment]
+    """LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+    may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
     """
     GrantMatterAccess: _aio.UnaryUnaryMultiCallable[_matters_pb2.GrantMatterAccessRequest, _matters_pb2.GrantMatterAccessResponse]  # type: ignore[assignment]
     """GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -216,7 +241,8 @@ class MatterServiceAsyncStub(MatterServiceStub):
     """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
     see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
     nothing is left in any file. Earlier answers that quote it stay in their sessions.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+    FAILED_PRECONDITION/LEGAL_HOLD.
     """
     WatchDocuments: _aio.UnaryStreamMultiCallable[_matters_pb2.WatchDocumentsRequest, _matters_pb2.WatchDocumentsResponse]  # type: ignore[assignment]
     """WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
@@ -288,7 +314,31 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
         is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
         again is MATTER_NOT_FOUND, which a retry may take for done.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+        turn about the matter may know something of another one that is under a hold.
+        """
+
+    @_abc_1.abstractmethod
+    def SetLegalHold(
+        self,
+        request: _matters_pb2.SetLegalHoldRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.SetLegalHoldResponse, _abc.Awaitable[_matters_pb2.SetLegalHoldResponse]]:
+        """SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+        know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+        tenant may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+
+    @_abc_1.abstractmethod
+    def LiftLegalHold(
+        self,
+        request: _matters_pb2.LiftLegalHoldRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_matters_pb2.LiftLegalHoldResponse, _abc.Awaitable[_matters_pb2.LiftLegalHoldResponse]]:
+        """LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+        may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
         """
 
     @_abc_1.abstractmethod
@@ -396,7 +446,8 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         """DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
         see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
         nothing is left in any file. Earlier answers that quote it stay in their sessions.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+        FAILED_PRECONDITION/LEGAL_HOLD.
         """
 
     @_abc_1.abstractmethod

@@ -156,7 +156,8 @@ class SessionServiceServicer:
     def DeleteSession(self, request, context):
         """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
         SESSION_NOT_FOUND, which a retry may take for done.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+        FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -63,7 +63,8 @@ class SessionServiceStub:
     DeleteSession: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.DeleteSessionRequest, _sessions_pb2.DeleteSessionResponse]
     """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
     SESSION_NOT_FOUND, which a retry may take for done.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+    FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
     """
     AddContextItem: _grpc.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]
     """AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
@@ -140,7 +141,8 @@ class SessionServiceAsyncStub(SessionServiceStub):
     DeleteSession: _aio.UnaryUnaryMultiCallable[_sessions_pb2.DeleteSessionRequest, _sessions_pb2.DeleteSessionResponse]  # type: ignore[assignment]
     """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
     SESSION_NOT_FOUND, which a retry may take for done.
-    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+    FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
     """
     AddContextItem: _aio.UnaryUnaryMultiCallable[_sessions_pb2.AddContextItemRequest, _sessions_pb2.AddContextItemResponse]  # type: ignore[assignment]
     """AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
@@ -250,7 +252,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_sessions_pb2.DeleteSessionResponse, _abc.Awaitable[_sessions_pb2.DeleteSessionResponse]]:
         """DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
         SESSION_NOT_FOUND, which a retry may take for done.
-        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+        FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
         """
 
     @_abc_1.abstractmethod

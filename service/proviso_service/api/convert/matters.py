@@ -13,6 +13,7 @@ from proviso_service.matters import (
     DocumentProgress,
     DocumentStatus,
     DocumentText,
+    LegalHold,
     Matter,
     Member,
 )
@@ -42,7 +43,12 @@ def matter(value: Matter, role: MatterRole) -> matters_pb2.Matter:
         notes=value.notes,
         update_time=timestamp(value.update_time or value.create_time),
         role=MATTER_ROLES[role],
+        legal_hold=_legal_hold(value.hold) if value.hold else None,
     )
+
+
+def _legal_hold(value: LegalHold) -> matters_pb2.LegalHold:
+    return matters_pb2.LegalHold(user_id=value.user, reason=value.reason, update_time=timestamp(value.time))
 
 
 def document(value: Document) -> matters_pb2.Document:

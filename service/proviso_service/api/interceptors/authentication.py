@@ -77,6 +77,8 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "ListMatters": _USE,
         "UpdateMatter": Rule(Action.EDIT_MATTER, "matter.matter_id"),
         "DeleteMatter": _OWN,
+        "SetLegalHold": Rule(Action.HOLD_MATTER, "matter_id"),
+        "LiftLegalHold": Rule(Action.HOLD_MATTER, "matter_id"),
         "GrantMatterAccess": _OWN,
         "RevokeMatterAccess": _OWN,
         "ListMatterMembers": _SEE,

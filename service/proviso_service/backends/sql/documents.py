@@ -35,6 +35,7 @@ from proviso_service.backends.sql.contents import (
 )
 from proviso_service.backends.sql.database import Store, across_tenants, growing, insert, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion
+from proviso_service.backends.sql.holds import is_held
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
     UNFINISHED,
@@ -45,7 +46,7 @@ from proviso_service.backends.sql.tables import (
     segments,
 )
 from proviso_service.erasure import DeletionKind
-from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound
+from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound, UnderLegalHold
 from proviso_service.matters import Document, DocumentStatus, Leftover
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
@@ -161,6 +162,8 @@ class DocumentRows(Store):
         found = transaction.execute(select(documents.c.status, documents.c.size_bytes).where(*this)).one_or_none()
         if found is None:
             raise DocumentNotFound(document_id)
+        if is_held(transaction, tenant, matter_id):
+            raise UnderLegalHold(f"documents/{document_id}")
         forget_contents(transaction, tenant, matter_id, document_id)
         transaction.execute(delete(documents).where(*this))
         note_leftovers(transaction, tenant, matter_id, [document_id])

@@ -26,13 +26,14 @@ from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion, count_documents
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
+from proviso_service.backends.sql.holds import is_held, shares_turns_with_held
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import DELETED, WITH_REQUEST_ID, documents, matter_members, matters
 from proviso_service.erasure import DeletionKind
-from proviso_service.errors import MatterNotFound, RequestIdReused
+from proviso_service.errors import MatterNotFound, RequestIdReused, UnderLegalHold
 from proviso_service.identity import NEVER_RETRIED, RetryKey
-from proviso_service.matters import ALL_MATTERS, DOCUMENTATION, DocumentStatus, Leftover, Matter, Visibility
+from proviso_service.matters import ALL_MATTERS, DOCUMENTATION, DocumentStatus, Leftover, LegalHold, Matter, Visibility
 from proviso_service.paging import Page, PageRequest
 
 SLICE_DOCUMENTS = 50
@@ -103,7 +104,22 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
         return after
 
     @writing
+    def set_hold(self, transaction: Connection, tenant: str, matter_id: str, user: str, reason: str) -> Matter:
+        before = _get(transaction, tenant, matter_id)
+        if reason == (before.hold.reason if before.hold else ""):
+            return before
+        now = self._database.now()
+        hold = LegalHold(user, reason, now) if reason else None
+        values = {"hold_user": user if hold else "", "hold_reason": reason, "hold_time": now if hold else None}
+        this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id)
+        transaction.execute(update(matters).where(*this).values(values))
+        _record(transaction, now, "hold" if hold else "lift hold", tenant, matter_id)
+        return replace(before, hold=hold)
+
+    @writing
     def delete_matter(self, transaction: Connection, tenant: str, matter_id: str) -> str:
+        if is_held(transaction, tenant, matter_id) or shares_turns_with_held(transaction, tenant, matter_id):
+            raise UnderLegalHold(f"matters/{matter_id}")
         this = (matters.c.tenant == tenant, matters.c.matter_id == matter_id, ~matters.c.deleted)
         if transaction.execute(update(matters).where(*this).values(deleted=True, request_id="")).rowcount == 0:
             raise MatterNotFound(matter_id)
@@ -192,6 +208,9 @@ def _matters_of_tenant() -> Select[Any]:
         matters.c.index_version,
         matters.c.notes,
         matters.c.update_time,
+        matters.c.hold_user,
+        matters.c.hold_reason,
+        matters.c.hold_time,
     ).where(matters.c.tenant == bindparam("this_tenant"), ~matters.c.deleted)
 
 
@@ -251,4 +270,5 @@ def _matter_of(row: Row[Any]) -> Matter:
         row.notes,
         row.update_time,
         MatterRole(row.role) if hasattr(row, "role") else None,
+        LegalHold(row.hold_user, row.hold_reason, row.hold_time) if row.hold_time else None,
     )

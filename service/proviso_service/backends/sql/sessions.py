@@ -16,6 +16,7 @@ from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion
+from proviso_service.backends.sql.holds import any_knows_held
 from proviso_service.backends.sql.messages import (
     MessageRows,
     append,
@@ -30,7 +31,7 @@ from proviso_service.backends.sql.tables import OPEN_IN_SESSION, WITH_REQUEST_ID
 from proviso_service.backends.sql.turn_matters import forget_matters_of, turns_named_in
 from proviso_service.context.model import ApprovedTool, ContextChange, ItemsChange, NewSession
 from proviso_service.erasure import DeletionKind
-from proviso_service.errors import RequestIdReused, SessionBusy, SessionExists, SessionNotFound
+from proviso_service.errors import RequestIdReused, SessionBusy, SessionExists, SessionNotFound, UnderLegalHold
 from proviso_service.identity import NEVER_RETRIED, Caller, RetryKey
 from proviso_service.paging import Page, PageRequest
 from proviso_service.turns import DeletedSession, Session, TurnOutcome, with_late_items
@@ -142,6 +143,8 @@ class SqlSessionStore(MessageRows):
         mine = turns.c.tenant == tenant, turns.c.user_id == caller.user, turns.c.session_id == session_id
         own = transaction.execute(select(turns.c.turn_id).where(*mine)).scalars().all()
         named = turns_named_in(transaction, tenant, key)
+        if any_knows_held(transaction, tenant, {*own, *named}):
+            raise UnderLegalHold(f"sessions/{session_id}")
         transaction.execute(delete(sessions).where(*is_session(caller, session_id)))
         transaction.execute(delete(turns).where(*mine))
         forget_matters_of(transaction, tenant, {*own, *named})

@@ -69,6 +69,9 @@ matters = Table(
     Column("request_user", String, nullable=False, server_default=""),
     Column("request_id", String, nullable=False, server_default=""),
     Column("payload_sha256", String, nullable=False, server_default=""),
+    Column("hold_user", String, nullable=False, server_default=""),
+    Column("hold_reason", Text, nullable=False, server_default=""),
+    Column("hold_time", UtcDateTime),
     PrimaryKeyConstraint("tenant", "matter_id"),
     Index(None, "tenant", "create_time", "matter_id"),
     Index(None, "tenant", "name"),
@@ -85,7 +88,8 @@ matters = Table(
 )
 """A matter that is marked `deleted` is invisible to callers. Its documents are then removed in several transactions,
 and at last its row. `update_time` is empty until its name or notes are changed. `request_user`, `request_id` and
-`payload_sha256` are the RetryKey of the call that made it; a deleted one has no request_id."""
+`payload_sha256` are the RetryKey of the call that made it; a deleted one has no request_id.
+`hold_time` is empty where there is no legal hold."""
 
 matter_members = Table(
     "matter_members",
@@ -447,7 +451,7 @@ audit_events = Table(
 refers to a matter, because the events of a matter outlive it."""
 
 
-CURRENT_REVISION = "0012"
+CURRENT_REVISION = "0013"
 """The revision of the newest migration in `migrations/versions`."""
 
 

@@ -544,7 +544,9 @@ type Matter struct {
 	// When its name or its notes were last changed; create_time until then.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// What the caller may do in it; OWNER for an administrator of the tenant, and where no credentials are asked for.
-	Role          MatterRole `protobuf:"varint,8,opt,name=role,proto3,enum=proviso.v1.MatterRole" json:"role,omitempty"`
+	Role MatterRole `protobuf:"varint,8,opt,name=role,proto3,enum=proviso.v1.MatterRole" json:"role,omitempty"`
+	// The hold that keeps it from being deleted; absent where there is none.
+	LegalHold     *LegalHold `protobuf:"bytes,9,opt,name=legal_hold,json=legalHold,proto3" json:"legal_hold,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -635,6 +637,77 @@ func (x *Matter) GetRole() MatterRole {
 	return MatterRole_MATTER_ROLE_UNSPECIFIED
 }
 
+func (x *Matter) GetLegalHold() *LegalHold {
+	if x != nil {
+		return x.LegalHold
+	}
+	return nil
+}
+
+// LegalHold keeps a matter from being deleted.
+type LegalHold struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The administrator who set it.
+	UserId string `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Why, in his words.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// When it was set, or its reason last changed.
+	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LegalHold) Reset() {
+	*x = LegalHold{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LegalHold) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LegalHold) ProtoMessage() {}
+
+func (x *LegalHold) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LegalHold.ProtoReflect.Descriptor instead.
+func (*LegalHold) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *LegalHold) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *LegalHold) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *LegalHold) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
 // Document is a file of a matter, or of the documentation.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -674,7 +747,7 @@ type Document struct {
 
 func (x *Document) Reset() {
 	*x = Document{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	mi := &file_proviso_v1_matters_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +759,7 @@ func (x *Document) String() string {
 func (*Document) ProtoMessage() {}
 
 func (x *Document) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[8]
+	mi := &file_proviso_v1_matters_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +772,7 @@ func (x *Document) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Document.ProtoReflect.Descriptor instead.
 func (*Document) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{8}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Document) GetDocumentId() string {
@@ -816,7 +889,7 @@ type CreateMatterRequest struct {
 
 func (x *CreateMatterRequest) Reset() {
 	*x = CreateMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	mi := &file_proviso_v1_matters_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -828,7 +901,7 @@ func (x *CreateMatterRequest) String() string {
 func (*CreateMatterRequest) ProtoMessage() {}
 
 func (x *CreateMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[9]
+	mi := &file_proviso_v1_matters_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -841,7 +914,7 @@ func (x *CreateMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateMatterRequest.ProtoReflect.Descriptor instead.
 func (*CreateMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{9}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateMatterRequest) GetName() string {
@@ -876,7 +949,7 @@ type CreateMatterResponse struct {
 
 func (x *CreateMatterResponse) Reset() {
 	*x = CreateMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[10]
+	mi := &file_proviso_v1_matters_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -888,7 +961,7 @@ func (x *CreateMatterResponse) String() string {
 func (*CreateMatterResponse) ProtoMessage() {}
 
 func (x *CreateMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[10]
+	mi := &file_proviso_v1_matters_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -901,7 +974,7 @@ func (x *CreateMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateMatterResponse.ProtoReflect.Descriptor instead.
 func (*CreateMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{10}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateMatterResponse) GetMatter() *Matter {
@@ -922,7 +995,7 @@ type GetMatterRequest struct {
 
 func (x *GetMatterRequest) Reset() {
 	*x = GetMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[11]
+	mi := &file_proviso_v1_matters_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -934,7 +1007,7 @@ func (x *GetMatterRequest) String() string {
 func (*GetMatterRequest) ProtoMessage() {}
 
 func (x *GetMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[11]
+	mi := &file_proviso_v1_matters_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -947,7 +1020,7 @@ func (x *GetMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMatterRequest.ProtoReflect.Descriptor instead.
 func (*GetMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{11}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetMatterRequest) GetMatterId() string {
@@ -968,7 +1041,7 @@ type GetMatterResponse struct {
 
 func (x *GetMatterResponse) Reset() {
 	*x = GetMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[12]
+	mi := &file_proviso_v1_matters_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -980,7 +1053,7 @@ func (x *GetMatterResponse) String() string {
 func (*GetMatterResponse) ProtoMessage() {}
 
 func (x *GetMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[12]
+	mi := &file_proviso_v1_matters_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -993,7 +1066,7 @@ func (x *GetMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetMatterResponse.ProtoReflect.Descriptor instead.
 func (*GetMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{12}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetMatterResponse) GetMatter() *Matter {
@@ -1019,7 +1092,7 @@ type ListMattersRequest struct {
 
 func (x *ListMattersRequest) Reset() {
 	*x = ListMattersRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[13]
+	mi := &file_proviso_v1_matters_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1031,7 +1104,7 @@ func (x *ListMattersRequest) String() string {
 func (*ListMattersRequest) ProtoMessage() {}
 
 func (x *ListMattersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[13]
+	mi := &file_proviso_v1_matters_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,7 +1117,7 @@ func (x *ListMattersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMattersRequest.ProtoReflect.Descriptor instead.
 func (*ListMattersRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{13}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListMattersRequest) GetPageSize() int32 {
@@ -1083,7 +1156,7 @@ type ListMattersResponse struct {
 
 func (x *ListMattersResponse) Reset() {
 	*x = ListMattersResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[14]
+	mi := &file_proviso_v1_matters_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1095,7 +1168,7 @@ func (x *ListMattersResponse) String() string {
 func (*ListMattersResponse) ProtoMessage() {}
 
 func (x *ListMattersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[14]
+	mi := &file_proviso_v1_matters_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1108,7 +1181,7 @@ func (x *ListMattersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMattersResponse.ProtoReflect.Descriptor instead.
 func (*ListMattersResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{14}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListMattersResponse) GetMatters() []*Matter {
@@ -1145,7 +1218,7 @@ type UpdateMatterRequest struct {
 
 func (x *UpdateMatterRequest) Reset() {
 	*x = UpdateMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[15]
+	mi := &file_proviso_v1_matters_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1230,7 @@ func (x *UpdateMatterRequest) String() string {
 func (*UpdateMatterRequest) ProtoMessage() {}
 
 func (x *UpdateMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[15]
+	mi := &file_proviso_v1_matters_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1243,7 @@ func (x *UpdateMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMatterRequest.ProtoReflect.Descriptor instead.
 func (*UpdateMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{15}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *UpdateMatterRequest) GetMatter() *Matter {
@@ -1198,7 +1271,7 @@ type UpdateMatterResponse struct {
 
 func (x *UpdateMatterResponse) Reset() {
 	*x = UpdateMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[16]
+	mi := &file_proviso_v1_matters_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1210,7 +1283,7 @@ func (x *UpdateMatterResponse) String() string {
 func (*UpdateMatterResponse) ProtoMessage() {}
 
 func (x *UpdateMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[16]
+	mi := &file_proviso_v1_matters_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1223,7 +1296,7 @@ func (x *UpdateMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateMatterResponse.ProtoReflect.Descriptor instead.
 func (*UpdateMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{16}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *UpdateMatterResponse) GetMatter() *Matter {
@@ -1244,7 +1317,7 @@ type DeleteMatterRequest struct {
 
 func (x *DeleteMatterRequest) Reset() {
 	*x = DeleteMatterRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[17]
+	mi := &file_proviso_v1_matters_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1256,7 +1329,7 @@ func (x *DeleteMatterRequest) String() string {
 func (*DeleteMatterRequest) ProtoMessage() {}
 
 func (x *DeleteMatterRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[17]
+	mi := &file_proviso_v1_matters_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1269,7 +1342,7 @@ func (x *DeleteMatterRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMatterRequest.ProtoReflect.Descriptor instead.
 func (*DeleteMatterRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{17}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteMatterRequest) GetMatterId() string {
@@ -1290,7 +1363,7 @@ type DeleteMatterResponse struct {
 
 func (x *DeleteMatterResponse) Reset() {
 	*x = DeleteMatterResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	mi := &file_proviso_v1_matters_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1375,7 @@ func (x *DeleteMatterResponse) String() string {
 func (*DeleteMatterResponse) ProtoMessage() {}
 
 func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[18]
+	mi := &file_proviso_v1_matters_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1388,7 @@ func (x *DeleteMatterResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteMatterResponse.ProtoReflect.Descriptor instead.
 func (*DeleteMatterResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{18}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeleteMatterResponse) GetDeletionId() string {
@@ -1323,6 +1396,199 @@ func (x *DeleteMatterResponse) GetDeletionId() string {
 		return x.DeletionId
 	}
 	return ""
+}
+
+// SetLegalHoldRequest names a matter.
+type SetLegalHoldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter.
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// Why, for people, for example the name of the proceedings. Limits: 1 to 1000 characters.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLegalHoldRequest) Reset() {
+	*x = SetLegalHoldRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLegalHoldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLegalHoldRequest) ProtoMessage() {}
+
+func (x *SetLegalHoldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLegalHoldRequest.ProtoReflect.Descriptor instead.
+func (*SetLegalHoldRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *SetLegalHoldRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *SetLegalHoldRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// SetLegalHoldResponse has the matter.
+type SetLegalHoldResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The matter with its hold.
+	Matter        *Matter `protobuf:"bytes,1,opt,name=matter,proto3" json:"matter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetLegalHoldResponse) Reset() {
+	*x = SetLegalHoldResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetLegalHoldResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetLegalHoldResponse) ProtoMessage() {}
+
+func (x *SetLegalHoldResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetLegalHoldResponse.ProtoReflect.Descriptor instead.
+func (*SetLegalHoldResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SetLegalHoldResponse) GetMatter() *Matter {
+	if x != nil {
+		return x.Matter
+	}
+	return nil
+}
+
+// LiftLegalHoldRequest names a matter.
+type LiftLegalHoldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter.
+	MatterId      string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LiftLegalHoldRequest) Reset() {
+	*x = LiftLegalHoldRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LiftLegalHoldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LiftLegalHoldRequest) ProtoMessage() {}
+
+func (x *LiftLegalHoldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LiftLegalHoldRequest.ProtoReflect.Descriptor instead.
+func (*LiftLegalHoldRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *LiftLegalHoldRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+// LiftLegalHoldResponse has the matter.
+type LiftLegalHoldResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The matter without a hold.
+	Matter        *Matter `protobuf:"bytes,1,opt,name=matter,proto3" json:"matter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LiftLegalHoldResponse) Reset() {
+	*x = LiftLegalHoldResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LiftLegalHoldResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LiftLegalHoldResponse) ProtoMessage() {}
+
+func (x *LiftLegalHoldResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LiftLegalHoldResponse.ProtoReflect.Descriptor instead.
+func (*LiftLegalHoldResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *LiftLegalHoldResponse) GetMatter() *Matter {
+	if x != nil {
+		return x.Matter
+	}
+	return nil
 }
 
 // UploadHeader says what the bytes that follow are.
@@ -1340,7 +1606,7 @@ type UploadHeader struct {
 
 func (x *UploadHeader) Reset() {
 	*x = UploadHeader{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	mi := &file_proviso_v1_matters_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1352,7 +1618,7 @@ func (x *UploadHeader) String() string {
 func (*UploadHeader) ProtoMessage() {}
 
 func (x *UploadHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[19]
+	mi := &file_proviso_v1_matters_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1365,7 +1631,7 @@ func (x *UploadHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadHeader.ProtoReflect.Descriptor instead.
 func (*UploadHeader) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{19}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UploadHeader) GetMatterId() string {
@@ -1399,7 +1665,7 @@ type UploadEnd struct {
 
 func (x *UploadEnd) Reset() {
 	*x = UploadEnd{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	mi := &file_proviso_v1_matters_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1411,7 +1677,7 @@ func (x *UploadEnd) String() string {
 func (*UploadEnd) ProtoMessage() {}
 
 func (x *UploadEnd) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[20]
+	mi := &file_proviso_v1_matters_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1424,7 +1690,7 @@ func (x *UploadEnd) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadEnd.ProtoReflect.Descriptor instead.
 func (*UploadEnd) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{20}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{25}
 }
 
 // UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
@@ -1444,7 +1710,7 @@ type UploadDocumentRequest struct {
 
 func (x *UploadDocumentRequest) Reset() {
 	*x = UploadDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	mi := &file_proviso_v1_matters_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1722,7 @@ func (x *UploadDocumentRequest) String() string {
 func (*UploadDocumentRequest) ProtoMessage() {}
 
 func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[21]
+	mi := &file_proviso_v1_matters_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1735,7 @@ func (x *UploadDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadDocumentRequest.ProtoReflect.Descriptor instead.
 func (*UploadDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{21}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *UploadDocumentRequest) GetPayload() isUploadDocumentRequest_Payload {
@@ -1544,7 +1810,7 @@ type UploadDocumentResponse struct {
 
 func (x *UploadDocumentResponse) Reset() {
 	*x = UploadDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	mi := &file_proviso_v1_matters_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1556,7 +1822,7 @@ func (x *UploadDocumentResponse) String() string {
 func (*UploadDocumentResponse) ProtoMessage() {}
 
 func (x *UploadDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[22]
+	mi := &file_proviso_v1_matters_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1569,7 +1835,7 @@ func (x *UploadDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadDocumentResponse.ProtoReflect.Descriptor instead.
 func (*UploadDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{22}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *UploadDocumentResponse) GetDocument() *Document {
@@ -1599,7 +1865,7 @@ type GetDocumentRequest struct {
 
 func (x *GetDocumentRequest) Reset() {
 	*x = GetDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	mi := &file_proviso_v1_matters_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1877,7 @@ func (x *GetDocumentRequest) String() string {
 func (*GetDocumentRequest) ProtoMessage() {}
 
 func (x *GetDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[23]
+	mi := &file_proviso_v1_matters_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1890,7 @@ func (x *GetDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{23}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetDocumentRequest) GetMatterId() string {
@@ -1652,7 +1918,7 @@ type GetDocumentResponse struct {
 
 func (x *GetDocumentResponse) Reset() {
 	*x = GetDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[24]
+	mi := &file_proviso_v1_matters_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1664,7 +1930,7 @@ func (x *GetDocumentResponse) String() string {
 func (*GetDocumentResponse) ProtoMessage() {}
 
 func (x *GetDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[24]
+	mi := &file_proviso_v1_matters_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1677,7 +1943,7 @@ func (x *GetDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{24}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetDocumentResponse) GetDocument() *Document {
@@ -1704,7 +1970,7 @@ type GetDocumentContentRequest struct {
 
 func (x *GetDocumentContentRequest) Reset() {
 	*x = GetDocumentContentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[25]
+	mi := &file_proviso_v1_matters_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1716,7 +1982,7 @@ func (x *GetDocumentContentRequest) String() string {
 func (*GetDocumentContentRequest) ProtoMessage() {}
 
 func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[25]
+	mi := &file_proviso_v1_matters_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1729,7 +1995,7 @@ func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentContentRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentContentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{25}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetDocumentContentRequest) GetMatterId() string {
@@ -1781,7 +2047,7 @@ type DocumentContentHeader struct {
 
 func (x *DocumentContentHeader) Reset() {
 	*x = DocumentContentHeader{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[26]
+	mi := &file_proviso_v1_matters_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1793,7 +2059,7 @@ func (x *DocumentContentHeader) String() string {
 func (*DocumentContentHeader) ProtoMessage() {}
 
 func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[26]
+	mi := &file_proviso_v1_matters_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1806,7 +2072,7 @@ func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentContentHeader.ProtoReflect.Descriptor instead.
 func (*DocumentContentHeader) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{26}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DocumentContentHeader) GetMediaType() string {
@@ -1867,7 +2133,7 @@ type GetDocumentContentResponse struct {
 
 func (x *GetDocumentContentResponse) Reset() {
 	*x = GetDocumentContentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[27]
+	mi := &file_proviso_v1_matters_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +2145,7 @@ func (x *GetDocumentContentResponse) String() string {
 func (*GetDocumentContentResponse) ProtoMessage() {}
 
 func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[27]
+	mi := &file_proviso_v1_matters_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +2158,7 @@ func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentContentResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentContentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{27}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetDocumentContentResponse) GetPayload() isGetDocumentContentResponse_Payload {
@@ -1958,7 +2224,7 @@ type GetDocumentPageRequest struct {
 
 func (x *GetDocumentPageRequest) Reset() {
 	*x = GetDocumentPageRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[28]
+	mi := &file_proviso_v1_matters_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1970,7 +2236,7 @@ func (x *GetDocumentPageRequest) String() string {
 func (*GetDocumentPageRequest) ProtoMessage() {}
 
 func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[28]
+	mi := &file_proviso_v1_matters_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1983,7 +2249,7 @@ func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentPageRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentPageRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{28}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetDocumentPageRequest) GetMatterId() string {
@@ -2042,7 +2308,7 @@ type PageWord struct {
 
 func (x *PageWord) Reset() {
 	*x = PageWord{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[29]
+	mi := &file_proviso_v1_matters_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2320,7 @@ func (x *PageWord) String() string {
 func (*PageWord) ProtoMessage() {}
 
 func (x *PageWord) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[29]
+	mi := &file_proviso_v1_matters_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2333,7 @@ func (x *PageWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageWord.ProtoReflect.Descriptor instead.
 func (*PageWord) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{29}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PageWord) GetStart() int32 {
@@ -2134,7 +2400,7 @@ type GetDocumentPageResponse struct {
 
 func (x *GetDocumentPageResponse) Reset() {
 	*x = GetDocumentPageResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[30]
+	mi := &file_proviso_v1_matters_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2412,7 @@ func (x *GetDocumentPageResponse) String() string {
 func (*GetDocumentPageResponse) ProtoMessage() {}
 
 func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[30]
+	mi := &file_proviso_v1_matters_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2425,7 @@ func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentPageResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentPageResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{30}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetDocumentPageResponse) GetPage() int32 {
@@ -2220,7 +2486,7 @@ type ListDocumentsRequest struct {
 
 func (x *ListDocumentsRequest) Reset() {
 	*x = ListDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[31]
+	mi := &file_proviso_v1_matters_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2232,7 +2498,7 @@ func (x *ListDocumentsRequest) String() string {
 func (*ListDocumentsRequest) ProtoMessage() {}
 
 func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[31]
+	mi := &file_proviso_v1_matters_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2245,7 +2511,7 @@ func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{31}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListDocumentsRequest) GetMatterId() string {
@@ -2284,7 +2550,7 @@ type ListDocumentsResponse struct {
 
 func (x *ListDocumentsResponse) Reset() {
 	*x = ListDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[32]
+	mi := &file_proviso_v1_matters_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2562,7 @@ func (x *ListDocumentsResponse) String() string {
 func (*ListDocumentsResponse) ProtoMessage() {}
 
 func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[32]
+	mi := &file_proviso_v1_matters_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2575,7 @@ func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{32}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListDocumentsResponse) GetDocuments() []*Document {
@@ -2346,7 +2612,7 @@ type DeleteDocumentRequest struct {
 
 func (x *DeleteDocumentRequest) Reset() {
 	*x = DeleteDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[33]
+	mi := &file_proviso_v1_matters_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2358,7 +2624,7 @@ func (x *DeleteDocumentRequest) String() string {
 func (*DeleteDocumentRequest) ProtoMessage() {}
 
 func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[33]
+	mi := &file_proviso_v1_matters_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2371,7 +2637,7 @@ func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{33}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DeleteDocumentRequest) GetMatterId() string {
@@ -2399,7 +2665,7 @@ type DeleteDocumentResponse struct {
 
 func (x *DeleteDocumentResponse) Reset() {
 	*x = DeleteDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[34]
+	mi := &file_proviso_v1_matters_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2411,7 +2677,7 @@ func (x *DeleteDocumentResponse) String() string {
 func (*DeleteDocumentResponse) ProtoMessage() {}
 
 func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[34]
+	mi := &file_proviso_v1_matters_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2424,7 +2690,7 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{34}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DeleteDocumentResponse) GetDeletionId() string {
@@ -2447,7 +2713,7 @@ type WatchDocumentsRequest struct {
 
 func (x *WatchDocumentsRequest) Reset() {
 	*x = WatchDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[35]
+	mi := &file_proviso_v1_matters_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2459,7 +2725,7 @@ func (x *WatchDocumentsRequest) String() string {
 func (*WatchDocumentsRequest) ProtoMessage() {}
 
 func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[35]
+	mi := &file_proviso_v1_matters_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2472,7 +2738,7 @@ func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{35}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchDocumentsRequest) GetMatterId() string {
@@ -2504,7 +2770,7 @@ type WatchDocumentsResponse struct {
 
 func (x *WatchDocumentsResponse) Reset() {
 	*x = WatchDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[36]
+	mi := &file_proviso_v1_matters_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2516,7 +2782,7 @@ func (x *WatchDocumentsResponse) String() string {
 func (*WatchDocumentsResponse) ProtoMessage() {}
 
 func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[36]
+	mi := &file_proviso_v1_matters_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2529,7 +2795,7 @@ func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{36}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WatchDocumentsResponse) GetDocument() *Document {
@@ -2583,7 +2849,7 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\amembers\x18\x01 \x03(\v2\x18.proviso.v1.MatterMemberR\amembers\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xfe\x02\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xba\x03\n" +
 	"\x06Matter\x12)\n" +
 	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12\x1c\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\x04name\x12A\n" +
@@ -2595,7 +2861,14 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x05notes\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\x05notes\x12A\n" +
 	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x04\xe2A\x01\x03R\n" +
 	"updateTime\x120\n" +
-	"\x04role\x18\b \x01(\x0e2\x16.proviso.v1.MatterRoleB\x04\xe2A\x01\x03R\x04role\"\xac\x04\n" +
+	"\x04role\x18\b \x01(\x0e2\x16.proviso.v1.MatterRoleB\x04\xe2A\x01\x03R\x04role\x12:\n" +
+	"\n" +
+	"legal_hold\x18\t \x01(\v2\x15.proviso.v1.LegalHoldB\x04\xe2A\x01\x03R\tlegalHold\"y\n" +
+	"\tLegalHold\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12;\n" +
+	"\vupdate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\"\xac\x04\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1b\n" +
@@ -2650,7 +2923,16 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"7\n" +
 	"\x14DeleteMatterResponse\x12\x1f\n" +
 	"\vdeletion_id\x18\x01 \x01(\tR\n" +
-	"deletionId\"\xdf\x01\n" +
+	"deletionId\"h\n" +
+	"\x13SetLegalHoldRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12&\n" +
+	"\x06reason\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xe8\aR\x06reason\"B\n" +
+	"\x14SetLegalHoldResponse\x12*\n" +
+	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"A\n" +
+	"\x14LiftLegalHoldRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"C\n" +
+	"\x15LiftLegalHoldResponse\x12*\n" +
+	"\x06matter\x18\x01 \x01(\v2\x12.proviso.v1.MatterR\x06matter\"\xdf\x01\n" +
 	"\fUploadHeader\x12l\n" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12*\n" +
 	"\bfilename\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xff\x01R\bfilename\x125\n" +
@@ -2750,14 +3032,15 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x17MATTER_ROLE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12MATTER_ROLE_READER\x10\x01\x12\x16\n" +
 	"\x12MATTER_ROLE_EDITOR\x10\x02\x12\x15\n" +
-	"\x11MATTER_ROLE_OWNER\x10\x032\xff\n" +
-	"\n" +
+	"\x11MATTER_ROLE_OWNER\x10\x032\xb2\f\n" +
 	"\rMatterService\x12Q\n" +
 	"\fCreateMatter\x12\x1f.proviso.v1.CreateMatterRequest\x1a .proviso.v1.CreateMatterResponse\x12M\n" +
 	"\tGetMatter\x12\x1c.proviso.v1.GetMatterRequest\x1a\x1d.proviso.v1.GetMatterResponse\"\x03\x90\x02\x01\x12S\n" +
 	"\vListMatters\x12\x1e.proviso.v1.ListMattersRequest\x1a\x1f.proviso.v1.ListMattersResponse\"\x03\x90\x02\x01\x12V\n" +
 	"\fUpdateMatter\x12\x1f.proviso.v1.UpdateMatterRequest\x1a .proviso.v1.UpdateMatterResponse\"\x03\x90\x02\x02\x12V\n" +
-	"\fDeleteMatter\x12\x1f.proviso.v1.DeleteMatterRequest\x1a .proviso.v1.DeleteMatterResponse\"\x03\x90\x02\x02\x12e\n" +
+	"\fDeleteMatter\x12\x1f.proviso.v1.DeleteMatterRequest\x1a .proviso.v1.DeleteMatterResponse\"\x03\x90\x02\x02\x12V\n" +
+	"\fSetLegalHold\x12\x1f.proviso.v1.SetLegalHoldRequest\x1a .proviso.v1.SetLegalHoldResponse\"\x03\x90\x02\x02\x12Y\n" +
+	"\rLiftLegalHold\x12 .proviso.v1.LiftLegalHoldRequest\x1a!.proviso.v1.LiftLegalHoldResponse\"\x03\x90\x02\x02\x12e\n" +
 	"\x11GrantMatterAccess\x12$.proviso.v1.GrantMatterAccessRequest\x1a%.proviso.v1.GrantMatterAccessResponse\"\x03\x90\x02\x02\x12h\n" +
 	"\x12RevokeMatterAccess\x12%.proviso.v1.RevokeMatterAccessRequest\x1a&.proviso.v1.RevokeMatterAccessResponse\"\x03\x90\x02\x02\x12e\n" +
 	"\x11ListMatterMembers\x12$.proviso.v1.ListMatterMembersRequest\x1a%.proviso.v1.ListMatterMembersResponse\"\x03\x90\x02\x01\x12Y\n" +
@@ -2785,7 +3068,7 @@ func file_proviso_v1_matters_proto_rawDescGZIP() []byte {
 }
 
 var file_proviso_v1_matters_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
+var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_proviso_v1_matters_proto_goTypes = []any{
 	(DocumentStatus)(0),                // 0: proviso.v1.DocumentStatus
 	(MatterRole)(0),                    // 1: proviso.v1.MatterRole
@@ -2797,100 +3080,113 @@ var file_proviso_v1_matters_proto_goTypes = []any{
 	(*ListMatterMembersRequest)(nil),   // 7: proviso.v1.ListMatterMembersRequest
 	(*ListMatterMembersResponse)(nil),  // 8: proviso.v1.ListMatterMembersResponse
 	(*Matter)(nil),                     // 9: proviso.v1.Matter
-	(*Document)(nil),                   // 10: proviso.v1.Document
-	(*CreateMatterRequest)(nil),        // 11: proviso.v1.CreateMatterRequest
-	(*CreateMatterResponse)(nil),       // 12: proviso.v1.CreateMatterResponse
-	(*GetMatterRequest)(nil),           // 13: proviso.v1.GetMatterRequest
-	(*GetMatterResponse)(nil),          // 14: proviso.v1.GetMatterResponse
-	(*ListMattersRequest)(nil),         // 15: proviso.v1.ListMattersRequest
-	(*ListMattersResponse)(nil),        // 16: proviso.v1.ListMattersResponse
-	(*UpdateMatterRequest)(nil),        // 17: proviso.v1.UpdateMatterRequest
-	(*UpdateMatterResponse)(nil),       // 18: proviso.v1.UpdateMatterResponse
-	(*DeleteMatterRequest)(nil),        // 19: proviso.v1.DeleteMatterRequest
-	(*DeleteMatterResponse)(nil),       // 20: proviso.v1.DeleteMatterResponse
-	(*UploadHeader)(nil),               // 21: proviso.v1.UploadHeader
-	(*UploadEnd)(nil),                  // 22: proviso.v1.UploadEnd
-	(*UploadDocumentRequest)(nil),      // 23: proviso.v1.UploadDocumentRequest
-	(*UploadDocumentResponse)(nil),     // 24: proviso.v1.UploadDocumentResponse
-	(*GetDocumentRequest)(nil),         // 25: proviso.v1.GetDocumentRequest
-	(*GetDocumentResponse)(nil),        // 26: proviso.v1.GetDocumentResponse
-	(*GetDocumentContentRequest)(nil),  // 27: proviso.v1.GetDocumentContentRequest
-	(*DocumentContentHeader)(nil),      // 28: proviso.v1.DocumentContentHeader
-	(*GetDocumentContentResponse)(nil), // 29: proviso.v1.GetDocumentContentResponse
-	(*GetDocumentPageRequest)(nil),     // 30: proviso.v1.GetDocumentPageRequest
-	(*PageWord)(nil),                   // 31: proviso.v1.PageWord
-	(*GetDocumentPageResponse)(nil),    // 32: proviso.v1.GetDocumentPageResponse
-	(*ListDocumentsRequest)(nil),       // 33: proviso.v1.ListDocumentsRequest
-	(*ListDocumentsResponse)(nil),      // 34: proviso.v1.ListDocumentsResponse
-	(*DeleteDocumentRequest)(nil),      // 35: proviso.v1.DeleteDocumentRequest
-	(*DeleteDocumentResponse)(nil),     // 36: proviso.v1.DeleteDocumentResponse
-	(*WatchDocumentsRequest)(nil),      // 37: proviso.v1.WatchDocumentsRequest
-	(*WatchDocumentsResponse)(nil),     // 38: proviso.v1.WatchDocumentsResponse
-	(*timestamppb.Timestamp)(nil),      // 39: google.protobuf.Timestamp
-	(FailureCause)(0),                  // 40: proviso.v1.FailureCause
-	(*fieldmaskpb.FieldMask)(nil),      // 41: google.protobuf.FieldMask
+	(*LegalHold)(nil),                  // 10: proviso.v1.LegalHold
+	(*Document)(nil),                   // 11: proviso.v1.Document
+	(*CreateMatterRequest)(nil),        // 12: proviso.v1.CreateMatterRequest
+	(*CreateMatterResponse)(nil),       // 13: proviso.v1.CreateMatterResponse
+	(*GetMatterRequest)(nil),           // 14: proviso.v1.GetMatterRequest
+	(*GetMatterResponse)(nil),          // 15: proviso.v1.GetMatterResponse
+	(*ListMattersRequest)(nil),         // 16: proviso.v1.ListMattersRequest
+	(*ListMattersResponse)(nil),        // 17: proviso.v1.ListMattersResponse
+	(*UpdateMatterRequest)(nil),        // 18: proviso.v1.UpdateMatterRequest
+	(*UpdateMatterResponse)(nil),       // 19: proviso.v1.UpdateMatterResponse
+	(*DeleteMatterRequest)(nil),        // 20: proviso.v1.DeleteMatterRequest
+	(*DeleteMatterResponse)(nil),       // 21: proviso.v1.DeleteMatterResponse
+	(*SetLegalHoldRequest)(nil),        // 22: proviso.v1.SetLegalHoldRequest
+	(*SetLegalHoldResponse)(nil),       // 23: proviso.v1.SetLegalHoldResponse
+	(*LiftLegalHoldRequest)(nil),       // 24: proviso.v1.LiftLegalHoldRequest
+	(*LiftLegalHoldResponse)(nil),      // 25: proviso.v1.LiftLegalHoldResponse
+	(*UploadHeader)(nil),               // 26: proviso.v1.UploadHeader
+	(*UploadEnd)(nil),                  // 27: proviso.v1.UploadEnd
+	(*UploadDocumentRequest)(nil),      // 28: proviso.v1.UploadDocumentRequest
+	(*UploadDocumentResponse)(nil),     // 29: proviso.v1.UploadDocumentResponse
+	(*GetDocumentRequest)(nil),         // 30: proviso.v1.GetDocumentRequest
+	(*GetDocumentResponse)(nil),        // 31: proviso.v1.GetDocumentResponse
+	(*GetDocumentContentRequest)(nil),  // 32: proviso.v1.GetDocumentContentRequest
+	(*DocumentContentHeader)(nil),      // 33: proviso.v1.DocumentContentHeader
+	(*GetDocumentContentResponse)(nil), // 34: proviso.v1.GetDocumentContentResponse
+	(*GetDocumentPageRequest)(nil),     // 35: proviso.v1.GetDocumentPageRequest
+	(*PageWord)(nil),                   // 36: proviso.v1.PageWord
+	(*GetDocumentPageResponse)(nil),    // 37: proviso.v1.GetDocumentPageResponse
+	(*ListDocumentsRequest)(nil),       // 38: proviso.v1.ListDocumentsRequest
+	(*ListDocumentsResponse)(nil),      // 39: proviso.v1.ListDocumentsResponse
+	(*DeleteDocumentRequest)(nil),      // 40: proviso.v1.DeleteDocumentRequest
+	(*DeleteDocumentResponse)(nil),     // 41: proviso.v1.DeleteDocumentResponse
+	(*WatchDocumentsRequest)(nil),      // 42: proviso.v1.WatchDocumentsRequest
+	(*WatchDocumentsResponse)(nil),     // 43: proviso.v1.WatchDocumentsResponse
+	(*timestamppb.Timestamp)(nil),      // 44: google.protobuf.Timestamp
+	(FailureCause)(0),                  // 45: proviso.v1.FailureCause
+	(*fieldmaskpb.FieldMask)(nil),      // 46: google.protobuf.FieldMask
 }
 var file_proviso_v1_matters_proto_depIdxs = []int32{
 	1,  // 0: proviso.v1.MatterMember.role:type_name -> proviso.v1.MatterRole
-	39, // 1: proviso.v1.MatterMember.create_time:type_name -> google.protobuf.Timestamp
+	44, // 1: proviso.v1.MatterMember.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 2: proviso.v1.GrantMatterAccessRequest.member:type_name -> proviso.v1.MatterMember
 	2,  // 3: proviso.v1.GrantMatterAccessResponse.member:type_name -> proviso.v1.MatterMember
 	2,  // 4: proviso.v1.ListMatterMembersResponse.members:type_name -> proviso.v1.MatterMember
-	39, // 5: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
-	39, // 6: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
+	44, // 5: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
+	44, // 6: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
 	1,  // 7: proviso.v1.Matter.role:type_name -> proviso.v1.MatterRole
-	0,  // 8: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
-	39, // 9: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
-	40, // 10: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
-	9,  // 11: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
-	9,  // 12: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
-	9,  // 13: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
-	9,  // 14: proviso.v1.UpdateMatterRequest.matter:type_name -> proviso.v1.Matter
-	41, // 15: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
-	9,  // 16: proviso.v1.UpdateMatterResponse.matter:type_name -> proviso.v1.Matter
-	21, // 17: proviso.v1.UploadDocumentRequest.header:type_name -> proviso.v1.UploadHeader
-	22, // 18: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
-	10, // 19: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
-	10, // 20: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
-	28, // 21: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
-	31, // 22: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
-	10, // 23: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
-	10, // 24: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
-	11, // 25: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
-	13, // 26: proviso.v1.MatterService.GetMatter:input_type -> proviso.v1.GetMatterRequest
-	15, // 27: proviso.v1.MatterService.ListMatters:input_type -> proviso.v1.ListMattersRequest
-	17, // 28: proviso.v1.MatterService.UpdateMatter:input_type -> proviso.v1.UpdateMatterRequest
-	19, // 29: proviso.v1.MatterService.DeleteMatter:input_type -> proviso.v1.DeleteMatterRequest
-	3,  // 30: proviso.v1.MatterService.GrantMatterAccess:input_type -> proviso.v1.GrantMatterAccessRequest
-	5,  // 31: proviso.v1.MatterService.RevokeMatterAccess:input_type -> proviso.v1.RevokeMatterAccessRequest
-	7,  // 32: proviso.v1.MatterService.ListMatterMembers:input_type -> proviso.v1.ListMatterMembersRequest
-	23, // 33: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
-	25, // 34: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
-	27, // 35: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
-	30, // 36: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
-	33, // 37: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
-	35, // 38: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
-	37, // 39: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
-	12, // 40: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
-	14, // 41: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
-	16, // 42: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
-	18, // 43: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
-	20, // 44: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
-	4,  // 45: proviso.v1.MatterService.GrantMatterAccess:output_type -> proviso.v1.GrantMatterAccessResponse
-	6,  // 46: proviso.v1.MatterService.RevokeMatterAccess:output_type -> proviso.v1.RevokeMatterAccessResponse
-	8,  // 47: proviso.v1.MatterService.ListMatterMembers:output_type -> proviso.v1.ListMatterMembersResponse
-	24, // 48: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
-	26, // 49: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
-	29, // 50: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
-	32, // 51: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
-	34, // 52: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
-	36, // 53: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
-	38, // 54: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
-	40, // [40:55] is the sub-list for method output_type
-	25, // [25:40] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	10, // 8: proviso.v1.Matter.legal_hold:type_name -> proviso.v1.LegalHold
+	44, // 9: proviso.v1.LegalHold.update_time:type_name -> google.protobuf.Timestamp
+	0,  // 10: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
+	44, // 11: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
+	45, // 12: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
+	9,  // 13: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
+	9,  // 14: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
+	9,  // 15: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
+	9,  // 16: proviso.v1.UpdateMatterRequest.matter:type_name -> proviso.v1.Matter
+	46, // 17: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
+	9,  // 18: proviso.v1.UpdateMatterResponse.matter:type_name -> proviso.v1.Matter
+	9,  // 19: proviso.v1.SetLegalHoldResponse.matter:type_name -> proviso.v1.Matter
+	9,  // 20: proviso.v1.LiftLegalHoldResponse.matter:type_name -> proviso.v1.Matter
+	26, // 21: proviso.v1.UploadDocumentRequest.header:type_name -> proviso.v1.UploadHeader
+	27, // 22: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
+	11, // 23: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
+	11, // 24: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
+	33, // 25: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
+	36, // 26: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
+	11, // 27: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
+	11, // 28: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
+	12, // 29: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
+	14, // 30: proviso.v1.MatterService.GetMatter:input_type -> proviso.v1.GetMatterRequest
+	16, // 31: proviso.v1.MatterService.ListMatters:input_type -> proviso.v1.ListMattersRequest
+	18, // 32: proviso.v1.MatterService.UpdateMatter:input_type -> proviso.v1.UpdateMatterRequest
+	20, // 33: proviso.v1.MatterService.DeleteMatter:input_type -> proviso.v1.DeleteMatterRequest
+	22, // 34: proviso.v1.MatterService.SetLegalHold:input_type -> proviso.v1.SetLegalHoldRequest
+	24, // 35: proviso.v1.MatterService.LiftLegalHold:input_type -> proviso.v1.LiftLegalHoldRequest
+	3,  // 36: proviso.v1.MatterService.GrantMatterAccess:input_type -> proviso.v1.GrantMatterAccessRequest
+	5,  // 37: proviso.v1.MatterService.RevokeMatterAccess:input_type -> proviso.v1.RevokeMatterAccessRequest
+	7,  // 38: proviso.v1.MatterService.ListMatterMembers:input_type -> proviso.v1.ListMatterMembersRequest
+	28, // 39: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
+	30, // 40: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
+	32, // 41: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
+	35, // 42: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
+	38, // 43: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
+	40, // 44: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
+	42, // 45: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
+	13, // 46: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
+	15, // 47: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
+	17, // 48: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
+	19, // 49: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
+	21, // 50: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
+	23, // 51: proviso.v1.MatterService.SetLegalHold:output_type -> proviso.v1.SetLegalHoldResponse
+	25, // 52: proviso.v1.MatterService.LiftLegalHold:output_type -> proviso.v1.LiftLegalHoldResponse
+	4,  // 53: proviso.v1.MatterService.GrantMatterAccess:output_type -> proviso.v1.GrantMatterAccessResponse
+	6,  // 54: proviso.v1.MatterService.RevokeMatterAccess:output_type -> proviso.v1.RevokeMatterAccessResponse
+	8,  // 55: proviso.v1.MatterService.ListMatterMembers:output_type -> proviso.v1.ListMatterMembersResponse
+	29, // 56: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
+	31, // 57: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
+	34, // 58: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
+	37, // 59: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
+	39, // 60: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
+	41, // 61: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
+	43, // 62: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
+	46, // [46:63] is the sub-list for method output_type
+	29, // [29:46] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_matters_proto_init() }
@@ -2899,12 +3195,12 @@ func file_proviso_v1_matters_proto_init() {
 		return
 	}
 	file_proviso_v1_errors_proto_init()
-	file_proviso_v1_matters_proto_msgTypes[21].OneofWrappers = []any{
+	file_proviso_v1_matters_proto_msgTypes[26].OneofWrappers = []any{
 		(*UploadDocumentRequest_Header)(nil),
 		(*UploadDocumentRequest_Data)(nil),
 		(*UploadDocumentRequest_End)(nil),
 	}
-	file_proviso_v1_matters_proto_msgTypes[27].OneofWrappers = []any{
+	file_proviso_v1_matters_proto_msgTypes[32].OneofWrappers = []any{
 		(*GetDocumentContentResponse_Header)(nil),
 		(*GetDocumentContentResponse_Data)(nil),
 	}
@@ -2914,7 +3210,7 @@ func file_proviso_v1_matters_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_matters_proto_rawDesc), len(file_proviso_v1_matters_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   37,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,8 @@ const (
 	MatterService_ListMatters_FullMethodName        = "/proviso.v1.MatterService/ListMatters"
 	MatterService_UpdateMatter_FullMethodName       = "/proviso.v1.MatterService/UpdateMatter"
 	MatterService_DeleteMatter_FullMethodName       = "/proviso.v1.MatterService/DeleteMatter"
+	MatterService_SetLegalHold_FullMethodName       = "/proviso.v1.MatterService/SetLegalHold"
+	MatterService_LiftLegalHold_FullMethodName      = "/proviso.v1.MatterService/LiftLegalHold"
 	MatterService_GrantMatterAccess_FullMethodName  = "/proviso.v1.MatterService/GrantMatterAccess"
 	MatterService_RevokeMatterAccess_FullMethodName = "/proviso.v1.MatterService/RevokeMatterAccess"
 	MatterService_ListMatterMembers_FullMethodName  = "/proviso.v1.MatterService/ListMatterMembers"
@@ -66,8 +68,18 @@ type MatterServiceClient interface {
 	// those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
 	// is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
 	// again is MATTER_NOT_FOUND, which a retry may take for done.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+	// turn about the matter may know something of another one that is under a hold.
 	DeleteMatter(ctx context.Context, in *DeleteMatterRequest, opts ...grpc.CallOption) (*DeleteMatterResponse, error)
+	// SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+	// know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+	// tenant may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+	SetLegalHold(ctx context.Context, in *SetLegalHoldRequest, opts ...grpc.CallOption) (*SetLegalHoldResponse, error)
+	// LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+	// may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+	LiftLegalHold(ctx context.Context, in *LiftLegalHoldRequest, opts ...grpc.CallOption) (*LiftLegalHoldResponse, error)
 	// GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
 	// first owner. Only owners and administrators of the tenant may call it.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
@@ -111,7 +123,8 @@ type MatterServiceClient interface {
 	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
 	// see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
 	// nothing is left in any file. Earlier answers that quote it stay in their sessions.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+	// FAILED_PRECONDITION/LEGAL_HOLD.
 	DeleteDocument(ctx context.Context, in *DeleteDocumentRequest, opts ...grpc.CallOption) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
 	// at once where there is none. Documents that are added later are not watched.
@@ -173,6 +186,26 @@ func (c *matterServiceClient) DeleteMatter(ctx context.Context, in *DeleteMatter
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeleteMatterResponse)
 	err := c.cc.Invoke(ctx, MatterService_DeleteMatter_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *matterServiceClient) SetLegalHold(ctx context.Context, in *SetLegalHoldRequest, opts ...grpc.CallOption) (*SetLegalHoldResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SetLegalHoldResponse)
+	err := c.cc.Invoke(ctx, MatterService_SetLegalHold_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *matterServiceClient) LiftLegalHold(ctx context.Context, in *LiftLegalHoldRequest, opts ...grpc.CallOption) (*LiftLegalHoldResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LiftLegalHoldResponse)
+	err := c.cc.Invoke(ctx, MatterService_LiftLegalHold_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -330,8 +363,18 @@ type MatterServiceServer interface {
 	// those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
 	// is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
 	// again is MATTER_NOT_FOUND, which a retry may take for done.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+	// turn about the matter may know something of another one that is under a hold.
 	DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error)
+	// SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+	// know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+	// tenant may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+	SetLegalHold(context.Context, *SetLegalHoldRequest) (*SetLegalHoldResponse, error)
+	// LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+	// may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+	LiftLegalHold(context.Context, *LiftLegalHoldRequest) (*LiftLegalHoldResponse, error)
 	// GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
 	// first owner. Only owners and administrators of the tenant may call it.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED;
@@ -375,7 +418,8 @@ type MatterServiceServer interface {
 	// DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
 	// see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
 	// nothing is left in any file. Earlier answers that quote it stay in their sessions.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+	// FAILED_PRECONDITION/LEGAL_HOLD.
 	DeleteDocument(context.Context, *DeleteDocumentRequest) (*DeleteDocumentResponse, error)
 	// WatchDocuments sends the state of each document asked for, then each change, and ends when all are READY or FAILED;
 	// at once where there is none. Documents that are added later are not watched.
@@ -407,6 +451,12 @@ func (UnimplementedMatterServiceServer) UpdateMatter(context.Context, *UpdateMat
 }
 func (UnimplementedMatterServiceServer) DeleteMatter(context.Context, *DeleteMatterRequest) (*DeleteMatterResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteMatter not implemented")
+}
+func (UnimplementedMatterServiceServer) SetLegalHold(context.Context, *SetLegalHoldRequest) (*SetLegalHoldResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetLegalHold not implemented")
+}
+func (UnimplementedMatterServiceServer) LiftLegalHold(context.Context, *LiftLegalHoldRequest) (*LiftLegalHoldResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LiftLegalHold not implemented")
 }
 func (UnimplementedMatterServiceServer) GrantMatterAccess(context.Context, *GrantMatterAccessRequest) (*GrantMatterAccessResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GrantMatterAccess not implemented")
@@ -545,6 +595,42 @@ func _MatterService_DeleteMatter_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(MatterServiceServer).DeleteMatter(ctx, req.(*DeleteMatterRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MatterService_SetLegalHold_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetLegalHoldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).SetLegalHold(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_SetLegalHold_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).SetLegalHold(ctx, req.(*SetLegalHoldRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MatterService_LiftLegalHold_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LiftLegalHoldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MatterServiceServer).LiftLegalHold(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MatterService_LiftLegalHold_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MatterServiceServer).LiftLegalHold(ctx, req.(*LiftLegalHoldRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -730,6 +816,14 @@ var MatterService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "DeleteMatter",
 			Handler:    _MatterService_DeleteMatter_Handler,
+		},
+		{
+			MethodName: "SetLegalHold",
+			Handler:    _MatterService_SetLegalHold_Handler,
+		},
+		{
+			MethodName: "LiftLegalHold",
+			Handler:    _MatterService_LiftLegalHold_Handler,
 		},
 		{
 			MethodName: "GrantMatterAccess",

@@ -64,7 +64,8 @@ type SessionServiceClient interface {
 	UpdateSession(ctx context.Context, in *UpdateSessionRequest, opts ...grpc.CallOption) (*UpdateSessionResponse, error)
 	// DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
 	// SESSION_NOT_FOUND, which a retry may take for done.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+	// FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
 	DeleteSession(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteSessionResponse, error)
 	// AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
 	// first to have it. Adding it again changes nothing.
@@ -268,7 +269,8 @@ type SessionServiceServer interface {
 	UpdateSession(context.Context, *UpdateSessionRequest) (*UpdateSessionResponse, error)
 	// DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
 	// SESSION_NOT_FOUND, which a retry may take for done.
-	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+	// FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
 	// AddContextItem adds an item of the catalog to a session, whatever its include mode. The session's next turn is the
 	// first to have it. Adding it again changes nothing.

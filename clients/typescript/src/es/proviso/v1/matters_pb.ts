@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/matters.proto.
  */
 export const file_proviso_v1_matters: GenFile = /*@__PURE__*/
-  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEinAEKDE1hdHRlck1lbWJlchIfCgd1c2VyX2lkGAEgASgJQg7iQQECukgHcgUQARiAARI0CgRyb2xlGAIgASgOMhYucHJvdmlzby52MS5NYXR0ZXJSb2xlQg7iQQECukgHggEEEAEgABI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMicQoYR3JhbnRNYXR0ZXJBY2Nlc3NSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEjQKBm1lbWJlchgCIAEoCzIYLnByb3Zpc28udjEuTWF0dGVyTWVtYmVyQgriQQECukgDyAEBIkUKGUdyYW50TWF0dGVyQWNjZXNzUmVzcG9uc2USKAoGbWVtYmVyGAEgASgLMhgucHJvdmlzby52MS5NYXR0ZXJNZW1iZXIiZAoZUmV2b2tlTWF0dGVyQWNjZXNzUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARImCg5tZW1iZXJfdXNlcl9pZBgCIAEoCUIO4kEBArpIB3IFEAEYgAEiHAoaUmV2b2tlTWF0dGVyQWNjZXNzUmVzcG9uc2UieQoYTGlzdE1hdHRlck1lbWJlcnNSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEh4KCXBhZ2Vfc2l6ZRgCIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAQicwoZTGlzdE1hdHRlck1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhgucHJvdmlzby52MS5NYXR0ZXJNZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUirgIKBk1hdHRlchIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIWCgRuYW1lGAIgASgJQgi6SAVyAxiABBI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSHAoOZG9jdW1lbnRfY291bnQYBCABKAVCBOJBAQMSGQoLcmVhZHlfY291bnQYBSABKAVCBOJBAQMSGAoFbm90ZXMYBiABKAlCCbpIBnIEGKCcARI1Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSKgoEcm9sZRgIIAEoDjIWLnByb3Zpc28udjEuTWF0dGVyUm9sZUIE4kEBAyKCAwoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSEQoJbWF0dGVyX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCm1lZGlhX3R5cGUYBCABKAkSEgoKc2l6ZV9ieXRlcxgFIAEoBRIOCgZzaGEyNTYYBiABKAkSKgoGc3RhdHVzGAcgASgOMhoucHJvdmlzby52MS5Eb2N1bWVudFN0YXR1cxIWCg5mYWlsdXJlX3JlYXNvbhgIIAEoCRIXCg9jaGFyYWN0ZXJfY291bnQYCSABKAUSEwoLY2h1bmtfY291bnQYCiABKAUSEgoKcGFnZV9jb3VudBgLIAEoBRIvCgt1cGxvYWRfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoUcmVwbGFjZXNfZG9jdW1lbnRfaWQYDSABKAkSLwoNZmFpbHVyZV9jYXVzZRgOIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlImwKE0NyZWF0ZU1hdHRlclJlcXVlc3QSHAoEbmFtZRgBIAEoCUIO4kEBArpIB3IFEAEYgAQSGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMYgAEiOgoUQ3JlYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiMwoQR2V0TWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASI3ChFHZXRNYXR0ZXJSZXNwb25zZRIiCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlciJqChJMaXN0TWF0dGVyc1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABBIWCgRuYW1lGAMgASgJQgi6SAVyAxiABCJnChNMaXN0TWF0dGVyc1Jlc3BvbnNlEiMKB21hdHRlcnMYASADKAsyEi5wcm92aXNvLnYxLk1hdHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSKLAQoTVXBkYXRlTWF0dGVyUmVxdWVzdBIuCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlckIK4kEBArpIA8gBARJECgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCE7pIEOIBDRIEbmFtZRIFbm90ZXMiOgoUVXBkYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiNgoTRGVsZXRlTWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASIrChREZWxldGVNYXR0ZXJSZXNwb25zZRITCgtkZWxldGlvbl9pZBgBIAEoCSLDAQoMVXBsb2FkSGVhZGVyEmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIgCghmaWxlbmFtZRgCIAEoCUIO4kEBArpIB3IFEAEY/wESLQoGc2hhMjU2GAMgASgJQh26SBpyGBhAMhReKFswLTlhLWZBLUZdezY0fSk/JCILCglVcGxvYWRFbmQiiwEKFVVwbG9hZERvY3VtZW50UmVxdWVzdBIqCgZoZWFkZXIYASABKAsyGC5wcm92aXNvLnYxLlVwbG9hZEhlYWRlckgAEg4KBGRhdGEYAiABKAxIABIkCgNlbmQYAyABKAsyFS5wcm92aXNvLnYxLlVwbG9hZEVuZEgAQhAKB3BheWxvYWQSBbpIAggBIlkKFlVwbG9hZERvY3VtZW50UmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhcKD2FscmVhZHlfZXhpc3RlZBgCIAEoCCKbAQoSR2V0RG9jdW1lbnRSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBIj0KE0dldERvY3VtZW50UmVzcG9uc2USJgoIZG9jdW1lbnQYASABKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50ItQBChlHZXREb2N1bWVudENvbnRlbnRSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBEhcKBm9mZnNldBgDIAEoBUIHukgEGgIoABIXCgZsZW5ndGgYBCABKAVCB7pIBBoCKAAiiQEKFURvY3VtZW50Q29udGVudEhlYWRlchISCgptZWRpYV90eXBlGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAUSDgoGc2hhMjU2GAMgASgJEhAKCGZpbGVuYW1lGAQgASgJEhMKC3JhbmdlX3N0YXJ0GAUgASgFEhEKCXJhbmdlX2VuZBgGIAEoBSJsChpHZXREb2N1bWVudENvbnRlbnRSZXNwb25zZRIzCgZoZWFkZXIYASABKAsyIS5wcm92aXNvLnYxLkRvY3VtZW50Q29udGVudEhlYWRlckgAEg4KBGRhdGEYAiABKAxIAEIJCgdwYXlsb2FkIuwBChZHZXREb2N1bWVudFBhZ2VSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIhCgtkb2N1bWVudF9pZBgCIAEoCUIM4kEBArpIBXIDsAEBEh0KBHBhZ2UYAyABKAVCD+JBAQK6SAgaBhjAhD0oARIWCgVzdGFydBgEIAEoBUIHukgEGgIoABIUCgNlbmQYBSABKAVCB7pIBBoCKAAiWwoIUGFnZVdvcmQSDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFEgkKAXgYAyABKAISCQoBeRgEIAEoAhINCgV3aWR0aBgFIAEoAhIOCgZoZWlnaHQYBiABKAIikwEKF0dldERvY3VtZW50UGFnZVJlc3BvbnNlEgwKBHBhZ2UYASABKAUSEgoKcGFnZV9jb3VudBgCIAEoBRISCgpoYXNfbGF5b3V0GAMgASgIEg0KBXdpZHRoGAQgASgCEg4KBmhlaWdodBgFIAEoAhIjCgV3b3JkcxgGIAMoCzIULnByb3Zpc28udjEuUGFnZVdvcmQiuAEKFExpc3REb2N1bWVudHNSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBIeCglwYWdlX3NpemUYAiABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAEIm0KFUxpc3REb2N1bWVudHNSZXNwb25zZRInCglkb2N1bWVudHMYASADKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgp0b3RhbF9zaXplGAMgASgFIp4BChVEZWxldGVEb2N1bWVudFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQEiLQoWRGVsZXRlRG9jdW1lbnRSZXNwb25zZRITCgtkZWxldGlvbl9pZBgBIAEoCSKjAQoVV2F0Y2hEb2N1bWVudHNSZXF1ZXN0EmIKCW1hdHRlcl9pZBgBIAEoCUJP4kEBArpISHJGMkReKGRvY3VtZW50YXRpb258WzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn0pJBImCgxkb2N1bWVudF9pZHMYAiADKAlCELpIDZIBChDoByIFcgOwAQEiawoWV2F0Y2hEb2N1bWVudHNSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSEwoLY2h1bmtzX2RvbmUYAiABKAUSFAoMY2h1bmtzX3RvdGFsGAMgASgFKqUBCg5Eb2N1bWVudFN0YXR1cxIfChtET0NVTUVOVF9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdET0NVTUVOVF9TVEFUVVNfUEVORElORxABEh4KGkRPQ1VNRU5UX1NUQVRVU19QUk9DRVNTSU5HEAISGQoVRE9DVU1FTlRfU1RBVFVTX1JFQURZEAMSGgoWRE9DVU1FTlRfU1RBVFVTX0ZBSUxFRBAEKnAKCk1hdHRlclJvbGUSGwoXTUFUVEVSX1JPTEVfVU5TUEVDSUZJRUQQABIWChJNQVRURVJfUk9MRV9SRUFERVIQARIWChJNQVRURVJfUk9MRV9FRElUT1IQAhIVChFNQVRURVJfUk9MRV9PV05FUhADMv8KCg1NYXR0ZXJTZXJ2aWNlElEKDENyZWF0ZU1hdHRlchIfLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuQ3JlYXRlTWF0dGVyUmVzcG9uc2USTQoJR2V0TWF0dGVyEhwucHJvdmlzby52MS5HZXRNYXR0ZXJSZXF1ZXN0Gh0ucHJvdmlzby52MS5HZXRNYXR0ZXJSZXNwb25zZSIDkAIBElMKC0xpc3RNYXR0ZXJzEh4ucHJvdmlzby52MS5MaXN0TWF0dGVyc1JlcXVlc3QaHy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJzUmVzcG9uc2UiA5ACARJWCgxVcGRhdGVNYXR0ZXISHy5wcm92aXNvLnYxLlVwZGF0ZU1hdHRlclJlcXVlc3QaIC5wcm92aXNvLnYxLlVwZGF0ZU1hdHRlclJlc3BvbnNlIgOQAgISVgoMRGVsZXRlTWF0dGVyEh8ucHJvdmlzby52MS5EZWxldGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5EZWxldGVNYXR0ZXJSZXNwb25zZSIDkAICEmUKEUdyYW50TWF0dGVyQWNjZXNzEiQucHJvdmlzby52MS5HcmFudE1hdHRlckFjY2Vzc1JlcXVlc3QaJS5wcm92aXNvLnYxLkdyYW50TWF0dGVyQWNjZXNzUmVzcG9uc2UiA5ACAhJoChJSZXZva2VNYXR0ZXJBY2Nlc3MSJS5wcm92aXNvLnYxLlJldm9rZU1hdHRlckFjY2Vzc1JlcXVlc3QaJi5wcm92aXNvLnYxLlJldm9rZU1hdHRlckFjY2Vzc1Jlc3BvbnNlIgOQAgISZQoRTGlzdE1hdHRlck1lbWJlcnMSJC5wcm92aXNvLnYxLkxpc3RNYXR0ZXJNZW1iZXJzUmVxdWVzdBolLnByb3Zpc28udjEuTGlzdE1hdHRlck1lbWJlcnNSZXNwb25zZSIDkAIBElkKDlVwbG9hZERvY3VtZW50EiEucHJvdmlzby52MS5VcGxvYWREb2N1bWVudFJlcXVlc3QaIi5wcm92aXNvLnYxLlVwbG9hZERvY3VtZW50UmVzcG9uc2UoARJTCgtHZXREb2N1bWVudBIeLnByb3Zpc28udjEuR2V0RG9jdW1lbnRSZXF1ZXN0Gh8ucHJvdmlzby52MS5HZXREb2N1bWVudFJlc3BvbnNlIgOQAgESagoSR2V0RG9jdW1lbnRDb250ZW50EiUucHJvdmlzby52MS5HZXREb2N1bWVudENvbnRlbnRSZXF1ZXN0GiYucHJvdmlzby52MS5HZXREb2N1bWVudENvbnRlbnRSZXNwb25zZSIDkAIBMAESXwoPR2V0RG9jdW1lbnRQYWdlEiIucHJvdmlzby52MS5HZXREb2N1bWVudFBhZ2VSZXF1ZXN0GiMucHJvdmlzby52MS5HZXREb2N1bWVudFBhZ2VSZXNwb25zZSIDkAIBElkKDUxpc3REb2N1bWVudHMSIC5wcm92aXNvLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0GiEucHJvdmlzby52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2UiA5ACARJcCg5EZWxldGVEb2N1bWVudBIhLnByb3Zpc28udjEuRGVsZXRlRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5EZWxldGVEb2N1bWVudFJlc3BvbnNlIgOQAgISWQoOV2F0Y2hEb2N1bWVudHMSIS5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVxdWVzdBoiLnByb3Zpc28udjEuV2F0Y2hEb2N1bWVudHNSZXNwb25zZTABYgZwcm90bzM", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_proviso_v1_errors]);
+  fileDesc("Chhwcm92aXNvL3YxL21hdHRlcnMucHJvdG8SCnByb3Zpc28udjEinAEKDE1hdHRlck1lbWJlchIfCgd1c2VyX2lkGAEgASgJQg7iQQECukgHcgUQARiAARI0CgRyb2xlGAIgASgOMhYucHJvdmlzby52MS5NYXR0ZXJSb2xlQg7iQQECukgHggEEEAEgABI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMicQoYR3JhbnRNYXR0ZXJBY2Nlc3NSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEjQKBm1lbWJlchgCIAEoCzIYLnByb3Zpc28udjEuTWF0dGVyTWVtYmVyQgriQQECukgDyAEBIkUKGUdyYW50TWF0dGVyQWNjZXNzUmVzcG9uc2USKAoGbWVtYmVyGAEgASgLMhgucHJvdmlzby52MS5NYXR0ZXJNZW1iZXIiZAoZUmV2b2tlTWF0dGVyQWNjZXNzUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARImCg5tZW1iZXJfdXNlcl9pZBgCIAEoCUIO4kEBArpIB3IFEAEYgAEiHAoaUmV2b2tlTWF0dGVyQWNjZXNzUmVzcG9uc2UieQoYTGlzdE1hdHRlck1lbWJlcnNSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEh4KCXBhZ2Vfc2l6ZRgCIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAQicwoZTGlzdE1hdHRlck1lbWJlcnNSZXNwb25zZRIpCgdtZW1iZXJzGAEgAygLMhgucHJvdmlzby52MS5NYXR0ZXJNZW1iZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUi3wIKBk1hdHRlchIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIWCgRuYW1lGAIgASgJQgi6SAVyAxiABBI1CgtjcmVhdGVfdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSHAoOZG9jdW1lbnRfY291bnQYBCABKAVCBOJBAQMSGQoLcmVhZHlfY291bnQYBSABKAVCBOJBAQMSGAoFbm90ZXMYBiABKAlCCbpIBnIEGKCcARI1Cgt1cGRhdGVfdGltZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBOJBAQMSKgoEcm9sZRgIIAEoDjIWLnByb3Zpc28udjEuTWF0dGVyUm9sZUIE4kEBAxIvCgpsZWdhbF9ob2xkGAkgASgLMhUucHJvdmlzby52MS5MZWdhbEhvbGRCBOJBAQMiXQoJTGVnYWxIb2xkEg8KB3VzZXJfaWQYASABKAkSDgoGcmVhc29uGAIgASgJEi8KC3VwZGF0ZV90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKCAwoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSEQoJbWF0dGVyX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCm1lZGlhX3R5cGUYBCABKAkSEgoKc2l6ZV9ieXRlcxgFIAEoBRIOCgZzaGEyNTYYBiABKAkSKgoGc3RhdHVzGAcgASgOMhoucHJvdmlzby52MS5Eb2N1bWVudFN0YXR1cxIWCg5mYWlsdXJlX3JlYXNvbhgIIAEoCRIXCg9jaGFyYWN0ZXJfY291bnQYCSABKAUSEwoLY2h1bmtfY291bnQYCiABKAUSEgoKcGFnZV9jb3VudBgLIAEoBRIvCgt1cGxvYWRfdGltZRgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoUcmVwbGFjZXNfZG9jdW1lbnRfaWQYDSABKAkSLwoNZmFpbHVyZV9jYXVzZRgOIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlImwKE0NyZWF0ZU1hdHRlclJlcXVlc3QSHAoEbmFtZRgBIAEoCUIO4kEBArpIB3IFEAEYgAQSGQoHdXNlcl9pZBgCIAEoCUIIukgFcgMYgAESHAoKcmVxdWVzdF9pZBgDIAEoCUIIukgFcgMYgAEiOgoUQ3JlYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiMwoQR2V0TWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASI3ChFHZXRNYXR0ZXJSZXNwb25zZRIiCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlciJqChJMaXN0TWF0dGVyc1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABBIWCgRuYW1lGAMgASgJQgi6SAVyAxiABCJnChNMaXN0TWF0dGVyc1Jlc3BvbnNlEiMKB21hdHRlcnMYASADKAsyEi5wcm92aXNvLnYxLk1hdHRlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSKLAQoTVXBkYXRlTWF0dGVyUmVxdWVzdBIuCgZtYXR0ZXIYASABKAsyEi5wcm92aXNvLnYxLk1hdHRlckIK4kEBArpIA8gBARJECgt1cGRhdGVfbWFzaxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2tCE7pIEOIBDRIEbmFtZRIFbm90ZXMiOgoUVXBkYXRlTWF0dGVyUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiNgoTRGVsZXRlTWF0dGVyUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABASIrChREZWxldGVNYXR0ZXJSZXNwb25zZRITCgtkZWxldGlvbl9pZBgBIAEoCSJWChNTZXRMZWdhbEhvbGRSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEh4KBnJlYXNvbhgCIAEoCUIO4kEBArpIB3IFEAEY6AciOgoUU2V0TGVnYWxIb2xkUmVzcG9uc2USIgoGbWF0dGVyGAEgASgLMhIucHJvdmlzby52MS5NYXR0ZXIiNwoUTGlmdExlZ2FsSG9sZFJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQEiOwoVTGlmdExlZ2FsSG9sZFJlc3BvbnNlEiIKBm1hdHRlchgBIAEoCzISLnByb3Zpc28udjEuTWF0dGVyIsMBCgxVcGxvYWRIZWFkZXISYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiAKCGZpbGVuYW1lGAIgASgJQg7iQQECukgHcgUQARj/ARItCgZzaGEyNTYYAyABKAlCHbpIGnIYGEAyFF4oWzAtOWEtZkEtRl17NjR9KT8kIgsKCVVwbG9hZEVuZCKLAQoVVXBsb2FkRG9jdW1lbnRSZXF1ZXN0EioKBmhlYWRlchgBIAEoCzIYLnByb3Zpc28udjEuVXBsb2FkSGVhZGVySAASDgoEZGF0YRgCIAEoDEgAEiQKA2VuZBgDIAEoCzIVLnByb3Zpc28udjEuVXBsb2FkRW5kSABCEAoHcGF5bG9hZBIFukgCCAEiWQoWVXBsb2FkRG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPYWxyZWFkeV9leGlzdGVkGAIgASgIIpsBChJHZXREb2N1bWVudFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQEiPQoTR2V0RG9jdW1lbnRSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQi1AEKGUdldERvY3VtZW50Q29udGVudFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQESFwoGb2Zmc2V0GAMgASgFQge6SAQaAigAEhcKBmxlbmd0aBgEIAEoBUIHukgEGgIoACKJAQoVRG9jdW1lbnRDb250ZW50SGVhZGVyEhIKCm1lZGlhX3R5cGUYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoBRIOCgZzaGEyNTYYAyABKAkSEAoIZmlsZW5hbWUYBCABKAkSEwoLcmFuZ2Vfc3RhcnQYBSABKAUSEQoJcmFuZ2VfZW5kGAYgASgFImwKGkdldERvY3VtZW50Q29udGVudFJlc3BvbnNlEjMKBmhlYWRlchgBIAEoCzIhLnByb3Zpc28udjEuRG9jdW1lbnRDb250ZW50SGVhZGVySAASDgoEZGF0YRgCIAEoDEgAQgkKB3BheWxvYWQi7AEKFkdldERvY3VtZW50UGFnZVJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiEKC2RvY3VtZW50X2lkGAIgASgJQgziQQECukgFcgOwAQESHQoEcGFnZRgDIAEoBUIP4kEBArpICBoGGMCEPSgBEhYKBXN0YXJ0GAQgASgFQge6SAQaAigAEhQKA2VuZBgFIAEoBUIHukgEGgIoACJbCghQYWdlV29yZBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUSCQoBeBgDIAEoAhIJCgF5GAQgASgCEg0KBXdpZHRoGAUgASgCEg4KBmhlaWdodBgGIAEoAiKTAQoXR2V0RG9jdW1lbnRQYWdlUmVzcG9uc2USDAoEcGFnZRgBIAEoBRISCgpwYWdlX2NvdW50GAIgASgFEhIKCmhhc19sYXlvdXQYAyABKAgSDQoFd2lkdGgYBCABKAISDgoGaGVpZ2h0GAUgASgCEiMKBXdvcmRzGAYgAygLMhQucHJvdmlzby52MS5QYWdlV29yZCK4AQoUTGlzdERvY3VtZW50c1JlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEh4KCXBhZ2Vfc2l6ZRgCIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAQibQoVTGlzdERvY3VtZW50c1Jlc3BvbnNlEicKCWRvY3VtZW50cxgBIAMoCzIULnByb3Zpc28udjEuRG9jdW1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUingEKFURlbGV0ZURvY3VtZW50UmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABASItChZEZWxldGVEb2N1bWVudFJlc3BvbnNlEhMKC2RlbGV0aW9uX2lkGAEgASgJIqMBChVXYXRjaERvY3VtZW50c1JlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEiYKDGRvY3VtZW50X2lkcxgCIAMoCUIQukgNkgEKEOgHIgVyA7ABASJrChZXYXRjaERvY3VtZW50c1Jlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudBITCgtjaHVua3NfZG9uZRgCIAEoBRIUCgxjaHVua3NfdG90YWwYAyABKAUqpQEKDkRvY3VtZW50U3RhdHVzEh8KG0RPQ1VNRU5UX1NUQVRVU19VTlNQRUNJRklFRBAAEhsKF0RPQ1VNRU5UX1NUQVRVU19QRU5ESU5HEAESHgoaRE9DVU1FTlRfU1RBVFVTX1BST0NFU1NJTkcQAhIZChVET0NVTUVOVF9TVEFUVVNfUkVBRFkQAxIaChZET0NVTUVOVF9TVEFUVVNfRkFJTEVEEAQqcAoKTWF0dGVyUm9sZRIbChdNQVRURVJfUk9MRV9VTlNQRUNJRklFRBAAEhYKEk1BVFRFUl9ST0xFX1JFQURFUhABEhYKEk1BVFRFUl9ST0xFX0VESVRPUhACEhUKEU1BVFRFUl9ST0xFX09XTkVSEAMysgwKDU1hdHRlclNlcnZpY2USUQoMQ3JlYXRlTWF0dGVyEh8ucHJvdmlzby52MS5DcmVhdGVNYXR0ZXJSZXF1ZXN0GiAucHJvdmlzby52MS5DcmVhdGVNYXR0ZXJSZXNwb25zZRJNCglHZXRNYXR0ZXISHC5wcm92aXNvLnYxLkdldE1hdHRlclJlcXVlc3QaHS5wcm92aXNvLnYxLkdldE1hdHRlclJlc3BvbnNlIgOQAgESUwoLTGlzdE1hdHRlcnMSHi5wcm92aXNvLnYxLkxpc3RNYXR0ZXJzUmVxdWVzdBofLnByb3Zpc28udjEuTGlzdE1hdHRlcnNSZXNwb25zZSIDkAIBElYKDFVwZGF0ZU1hdHRlchIfLnByb3Zpc28udjEuVXBkYXRlTWF0dGVyUmVxdWVzdBogLnByb3Zpc28udjEuVXBkYXRlTWF0dGVyUmVzcG9uc2UiA5ACAhJWCgxEZWxldGVNYXR0ZXISHy5wcm92aXNvLnYxLkRlbGV0ZU1hdHRlclJlcXVlc3QaIC5wcm92aXNvLnYxLkRlbGV0ZU1hdHRlclJlc3BvbnNlIgOQAgISVgoMU2V0TGVnYWxIb2xkEh8ucHJvdmlzby52MS5TZXRMZWdhbEhvbGRSZXF1ZXN0GiAucHJvdmlzby52MS5TZXRMZWdhbEhvbGRSZXNwb25zZSIDkAICElkKDUxpZnRMZWdhbEhvbGQSIC5wcm92aXNvLnYxLkxpZnRMZWdhbEhvbGRSZXF1ZXN0GiEucHJvdmlzby52MS5MaWZ0TGVnYWxIb2xkUmVzcG9uc2UiA5ACAhJlChFHcmFudE1hdHRlckFjY2VzcxIkLnByb3Zpc28udjEuR3JhbnRNYXR0ZXJBY2Nlc3NSZXF1ZXN0GiUucHJvdmlzby52MS5HcmFudE1hdHRlckFjY2Vzc1Jlc3BvbnNlIgOQAgISaAoSUmV2b2tlTWF0dGVyQWNjZXNzEiUucHJvdmlzby52MS5SZXZva2VNYXR0ZXJBY2Nlc3NSZXF1ZXN0GiYucHJvdmlzby52MS5SZXZva2VNYXR0ZXJBY2Nlc3NSZXNwb25zZSIDkAICEmUKEUxpc3RNYXR0ZXJNZW1iZXJzEiQucHJvdmlzby52MS5MaXN0TWF0dGVyTWVtYmVyc1JlcXVlc3QaJS5wcm92aXNvLnYxLkxpc3RNYXR0ZXJNZW1iZXJzUmVzcG9uc2UiA5ACARJZCg5VcGxvYWREb2N1bWVudBIhLnByb3Zpc28udjEuVXBsb2FkRG9jdW1lbnRSZXF1ZXN0GiIucHJvdmlzby52MS5VcGxvYWREb2N1bWVudFJlc3BvbnNlKAESUwoLR2V0RG9jdW1lbnQSHi5wcm92aXNvLnYxLkdldERvY3VtZW50UmVxdWVzdBofLnByb3Zpc28udjEuR2V0RG9jdW1lbnRSZXNwb25zZSIDkAIBEmoKEkdldERvY3VtZW50Q29udGVudBIlLnByb3Zpc28udjEuR2V0RG9jdW1lbnRDb250ZW50UmVxdWVzdBomLnByb3Zpc28udjEuR2V0RG9jdW1lbnRDb250ZW50UmVzcG9uc2UiA5ACATABEl8KD0dldERvY3VtZW50UGFnZRIiLnByb3Zpc28udjEuR2V0RG9jdW1lbnRQYWdlUmVxdWVzdBojLnByb3Zpc28udjEuR2V0RG9jdW1lbnRQYWdlUmVzcG9uc2UiA5ACARJZCg1MaXN0RG9jdW1lbnRzEiAucHJvdmlzby52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBohLnByb3Zpc28udjEuTGlzdERvY3VtZW50c1Jlc3BvbnNlIgOQAgESXAoORGVsZXRlRG9jdW1lbnQSIS5wcm92aXNvLnYxLkRlbGV0ZURvY3VtZW50UmVxdWVzdBoiLnByb3Zpc28udjEuRGVsZXRlRG9jdW1lbnRSZXNwb25zZSIDkAICElkKDldhdGNoRG9jdW1lbnRzEiEucHJvdmlzby52MS5XYXRjaERvY3VtZW50c1JlcXVlc3QaIi5wcm92aXNvLnYxLldhdGNoRG9jdW1lbnRzUmVzcG9uc2UwAWIGcHJvdG8z", [file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_proviso_v1_errors]);
 
 /**
  * MatterMember is a user with a role in a matter.
@@ -274,6 +274,13 @@ export type Matter = Message<"proviso.v1.Matter"> & {
    * @generated from field: proviso.v1.MatterRole role = 8;
    */
   role: MatterRole;
+
+  /**
+   * The hold that keeps it from being deleted; absent where there is none.
+   *
+   * @generated from field: proviso.v1.LegalHold legal_hold = 9;
+   */
+  legalHold?: LegalHold | undefined;
 };
 
 /**
@@ -282,6 +289,41 @@ export type Matter = Message<"proviso.v1.Matter"> & {
  */
 export const MatterSchema: GenMessage<Matter> = /*@__PURE__*/
   messageDesc(file_proviso_v1_matters, 7);
+
+/**
+ * LegalHold keeps a matter from being deleted.
+ *
+ * @generated from message proviso.v1.LegalHold
+ */
+export type LegalHold = Message<"proviso.v1.LegalHold"> & {
+  /**
+   * The administrator who set it.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Why, in his words.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * When it was set, or its reason last changed.
+   *
+   * @generated from field: google.protobuf.Timestamp update_time = 3;
+   */
+  updateTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.LegalHold.
+ * Use `create(LegalHoldSchema)` to create a new message.
+ */
+export const LegalHoldSchema: GenMessage<LegalHold> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 8);
 
 /**
  * Document is a file of a matter, or of the documentation.
@@ -395,7 +437,7 @@ export type Document = Message<"proviso.v1.Document"> & {
  * Use `create(DocumentSchema)` to create a new message.
  */
 export const DocumentSchema: GenMessage<Document> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 8);
+  messageDesc(file_proviso_v1_matters, 9);
 
 /**
  * CreateMatterRequest describes a matter.
@@ -431,7 +473,7 @@ export type CreateMatterRequest = Message<"proviso.v1.CreateMatterRequest"> & {
  * Use `create(CreateMatterRequestSchema)` to create a new message.
  */
 export const CreateMatterRequestSchema: GenMessage<CreateMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 9);
+  messageDesc(file_proviso_v1_matters, 10);
 
 /**
  * CreateMatterResponse holds the new matter.
@@ -452,7 +494,7 @@ export type CreateMatterResponse = Message<"proviso.v1.CreateMatterResponse"> & 
  * Use `create(CreateMatterResponseSchema)` to create a new message.
  */
 export const CreateMatterResponseSchema: GenMessage<CreateMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 10);
+  messageDesc(file_proviso_v1_matters, 11);
 
 /**
  * GetMatterRequest names a matter.
@@ -473,7 +515,7 @@ export type GetMatterRequest = Message<"proviso.v1.GetMatterRequest"> & {
  * Use `create(GetMatterRequestSchema)` to create a new message.
  */
 export const GetMatterRequestSchema: GenMessage<GetMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 11);
+  messageDesc(file_proviso_v1_matters, 12);
 
 /**
  * GetMatterResponse holds a matter.
@@ -494,7 +536,7 @@ export type GetMatterResponse = Message<"proviso.v1.GetMatterResponse"> & {
  * Use `create(GetMatterResponseSchema)` to create a new message.
  */
 export const GetMatterResponseSchema: GenMessage<GetMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 12);
+  messageDesc(file_proviso_v1_matters, 13);
 
 /**
  * ListMattersRequest asks for a page of matters.
@@ -530,7 +572,7 @@ export type ListMattersRequest = Message<"proviso.v1.ListMattersRequest"> & {
  * Use `create(ListMattersRequestSchema)` to create a new message.
  */
 export const ListMattersRequestSchema: GenMessage<ListMattersRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 13);
+  messageDesc(file_proviso_v1_matters, 14);
 
 /**
  * ListMattersResponse is a page of matters.
@@ -565,7 +607,7 @@ export type ListMattersResponse = Message<"proviso.v1.ListMattersResponse"> & {
  * Use `create(ListMattersResponseSchema)` to create a new message.
  */
 export const ListMattersResponseSchema: GenMessage<ListMattersResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 14);
+  messageDesc(file_proviso_v1_matters, 15);
 
 /**
  * UpdateMatterRequest says what to change of a matter.
@@ -593,7 +635,7 @@ export type UpdateMatterRequest = Message<"proviso.v1.UpdateMatterRequest"> & {
  * Use `create(UpdateMatterRequestSchema)` to create a new message.
  */
 export const UpdateMatterRequestSchema: GenMessage<UpdateMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 15);
+  messageDesc(file_proviso_v1_matters, 16);
 
 /**
  * UpdateMatterResponse holds the matter as it is now.
@@ -614,7 +656,7 @@ export type UpdateMatterResponse = Message<"proviso.v1.UpdateMatterResponse"> & 
  * Use `create(UpdateMatterResponseSchema)` to create a new message.
  */
 export const UpdateMatterResponseSchema: GenMessage<UpdateMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 16);
+  messageDesc(file_proviso_v1_matters, 17);
 
 /**
  * DeleteMatterRequest names a matter.
@@ -635,7 +677,7 @@ export type DeleteMatterRequest = Message<"proviso.v1.DeleteMatterRequest"> & {
  * Use `create(DeleteMatterRequestSchema)` to create a new message.
  */
 export const DeleteMatterRequestSchema: GenMessage<DeleteMatterRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 17);
+  messageDesc(file_proviso_v1_matters, 18);
 
 /**
  * DeleteMatterResponse is empty.
@@ -656,7 +698,98 @@ export type DeleteMatterResponse = Message<"proviso.v1.DeleteMatterResponse"> & 
  * Use `create(DeleteMatterResponseSchema)` to create a new message.
  */
 export const DeleteMatterResponseSchema: GenMessage<DeleteMatterResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 18);
+  messageDesc(file_proviso_v1_matters, 19);
+
+/**
+ * SetLegalHoldRequest names a matter.
+ *
+ * @generated from message proviso.v1.SetLegalHoldRequest
+ */
+export type SetLegalHoldRequest = Message<"proviso.v1.SetLegalHoldRequest"> & {
+  /**
+   * UUID of the matter.
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * Why, for people, for example the name of the proceedings. Limits: 1 to 1000 characters.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message proviso.v1.SetLegalHoldRequest.
+ * Use `create(SetLegalHoldRequestSchema)` to create a new message.
+ */
+export const SetLegalHoldRequestSchema: GenMessage<SetLegalHoldRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 20);
+
+/**
+ * SetLegalHoldResponse has the matter.
+ *
+ * @generated from message proviso.v1.SetLegalHoldResponse
+ */
+export type SetLegalHoldResponse = Message<"proviso.v1.SetLegalHoldResponse"> & {
+  /**
+   * The matter with its hold.
+   *
+   * @generated from field: proviso.v1.Matter matter = 1;
+   */
+  matter?: Matter | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.SetLegalHoldResponse.
+ * Use `create(SetLegalHoldResponseSchema)` to create a new message.
+ */
+export const SetLegalHoldResponseSchema: GenMessage<SetLegalHoldResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 21);
+
+/**
+ * LiftLegalHoldRequest names a matter.
+ *
+ * @generated from message proviso.v1.LiftLegalHoldRequest
+ */
+export type LiftLegalHoldRequest = Message<"proviso.v1.LiftLegalHoldRequest"> & {
+  /**
+   * UUID of the matter.
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+};
+
+/**
+ * Describes the message proviso.v1.LiftLegalHoldRequest.
+ * Use `create(LiftLegalHoldRequestSchema)` to create a new message.
+ */
+export const LiftLegalHoldRequestSchema: GenMessage<LiftLegalHoldRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 22);
+
+/**
+ * LiftLegalHoldResponse has the matter.
+ *
+ * @generated from message proviso.v1.LiftLegalHoldResponse
+ */
+export type LiftLegalHoldResponse = Message<"proviso.v1.LiftLegalHoldResponse"> & {
+  /**
+   * The matter without a hold.
+   *
+   * @generated from field: proviso.v1.Matter matter = 1;
+   */
+  matter?: Matter | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.LiftLegalHoldResponse.
+ * Use `create(LiftLegalHoldResponseSchema)` to create a new message.
+ */
+export const LiftLegalHoldResponseSchema: GenMessage<LiftLegalHoldResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_matters, 23);
 
 /**
  * UploadHeader says what the bytes that follow are.
@@ -691,7 +824,7 @@ export type UploadHeader = Message<"proviso.v1.UploadHeader"> & {
  * Use `create(UploadHeaderSchema)` to create a new message.
  */
 export const UploadHeaderSchema: GenMessage<UploadHeader> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 19);
+  messageDesc(file_proviso_v1_matters, 24);
 
 /**
  * UploadEnd says that the document is complete. A stream that ends without it may have broken off: some gRPC libraries
@@ -707,7 +840,7 @@ export type UploadEnd = Message<"proviso.v1.UploadEnd"> & {
  * Use `create(UploadEndSchema)` to create a new message.
  */
 export const UploadEndSchema: GenMessage<UploadEnd> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 20);
+  messageDesc(file_proviso_v1_matters, 25);
 
 /**
  * UploadDocumentRequest is one message of an upload: the header first, then the bytes in any pieces, then the end.
@@ -752,7 +885,7 @@ export type UploadDocumentRequest = Message<"proviso.v1.UploadDocumentRequest"> 
  * Use `create(UploadDocumentRequestSchema)` to create a new message.
  */
 export const UploadDocumentRequestSchema: GenMessage<UploadDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 21);
+  messageDesc(file_proviso_v1_matters, 26);
 
 /**
  * UploadDocumentResponse holds the document as stored.
@@ -780,7 +913,7 @@ export type UploadDocumentResponse = Message<"proviso.v1.UploadDocumentResponse"
  * Use `create(UploadDocumentResponseSchema)` to create a new message.
  */
 export const UploadDocumentResponseSchema: GenMessage<UploadDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 22);
+  messageDesc(file_proviso_v1_matters, 27);
 
 /**
  * GetDocumentRequest names a document.
@@ -808,7 +941,7 @@ export type GetDocumentRequest = Message<"proviso.v1.GetDocumentRequest"> & {
  * Use `create(GetDocumentRequestSchema)` to create a new message.
  */
 export const GetDocumentRequestSchema: GenMessage<GetDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 23);
+  messageDesc(file_proviso_v1_matters, 28);
 
 /**
  * GetDocumentResponse holds a document.
@@ -829,7 +962,7 @@ export type GetDocumentResponse = Message<"proviso.v1.GetDocumentResponse"> & {
  * Use `create(GetDocumentResponseSchema)` to create a new message.
  */
 export const GetDocumentResponseSchema: GenMessage<GetDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 24);
+  messageDesc(file_proviso_v1_matters, 29);
 
 /**
  * GetDocumentContentRequest names a document and a part of its bytes.
@@ -871,7 +1004,7 @@ export type GetDocumentContentRequest = Message<"proviso.v1.GetDocumentContentRe
  * Use `create(GetDocumentContentRequestSchema)` to create a new message.
  */
 export const GetDocumentContentRequestSchema: GenMessage<GetDocumentContentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 25);
+  messageDesc(file_proviso_v1_matters, 30);
 
 /**
  * DocumentContentHeader says what the bytes that follow are.
@@ -927,7 +1060,7 @@ export type DocumentContentHeader = Message<"proviso.v1.DocumentContentHeader"> 
  * Use `create(DocumentContentHeaderSchema)` to create a new message.
  */
 export const DocumentContentHeaderSchema: GenMessage<DocumentContentHeader> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 26);
+  messageDesc(file_proviso_v1_matters, 31);
 
 /**
  * GetDocumentContentResponse is one message of a document's content: the header first, then the bytes in order.
@@ -964,7 +1097,7 @@ export type GetDocumentContentResponse = Message<"proviso.v1.GetDocumentContentR
  * Use `create(GetDocumentContentResponseSchema)` to create a new message.
  */
 export const GetDocumentContentResponseSchema: GenMessage<GetDocumentContentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 27);
+  messageDesc(file_proviso_v1_matters, 32);
 
 /**
  * GetDocumentPageRequest names a page of a document.
@@ -1014,7 +1147,7 @@ export type GetDocumentPageRequest = Message<"proviso.v1.GetDocumentPageRequest"
  * Use `create(GetDocumentPageRequestSchema)` to create a new message.
  */
 export const GetDocumentPageRequestSchema: GenMessage<GetDocumentPageRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 28);
+  messageDesc(file_proviso_v1_matters, 33);
 
 /**
  * PageWord is a word of a document's text and the box around it on its page.
@@ -1070,7 +1203,7 @@ export type PageWord = Message<"proviso.v1.PageWord"> & {
  * Use `create(PageWordSchema)` to create a new message.
  */
 export const PageWordSchema: GenMessage<PageWord> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 29);
+  messageDesc(file_proviso_v1_matters, 34);
 
 /**
  * GetDocumentPageResponse holds a page as it is shown, turned as the file asks for.
@@ -1127,7 +1260,7 @@ export type GetDocumentPageResponse = Message<"proviso.v1.GetDocumentPageRespons
  * Use `create(GetDocumentPageResponseSchema)` to create a new message.
  */
 export const GetDocumentPageResponseSchema: GenMessage<GetDocumentPageResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 30);
+  messageDesc(file_proviso_v1_matters, 35);
 
 /**
  * ListDocumentsRequest asks for a page of documents.
@@ -1163,7 +1296,7 @@ export type ListDocumentsRequest = Message<"proviso.v1.ListDocumentsRequest"> & 
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 31);
+  messageDesc(file_proviso_v1_matters, 36);
 
 /**
  * ListDocumentsResponse is a page of documents.
@@ -1198,7 +1331,7 @@ export type ListDocumentsResponse = Message<"proviso.v1.ListDocumentsResponse"> 
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 32);
+  messageDesc(file_proviso_v1_matters, 37);
 
 /**
  * DeleteDocumentRequest names a document.
@@ -1226,7 +1359,7 @@ export type DeleteDocumentRequest = Message<"proviso.v1.DeleteDocumentRequest"> 
  * Use `create(DeleteDocumentRequestSchema)` to create a new message.
  */
 export const DeleteDocumentRequestSchema: GenMessage<DeleteDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 33);
+  messageDesc(file_proviso_v1_matters, 38);
 
 /**
  * DeleteDocumentResponse is empty.
@@ -1247,7 +1380,7 @@ export type DeleteDocumentResponse = Message<"proviso.v1.DeleteDocumentResponse"
  * Use `create(DeleteDocumentResponseSchema)` to create a new message.
  */
 export const DeleteDocumentResponseSchema: GenMessage<DeleteDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 34);
+  messageDesc(file_proviso_v1_matters, 39);
 
 /**
  * WatchDocumentsRequest says which documents to watch.
@@ -1275,7 +1408,7 @@ export type WatchDocumentsRequest = Message<"proviso.v1.WatchDocumentsRequest"> 
  * Use `create(WatchDocumentsRequestSchema)` to create a new message.
  */
 export const WatchDocumentsRequestSchema: GenMessage<WatchDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 35);
+  messageDesc(file_proviso_v1_matters, 40);
 
 /**
  * WatchDocumentsResponse is the state of one document.
@@ -1310,7 +1443,7 @@ export type WatchDocumentsResponse = Message<"proviso.v1.WatchDocumentsResponse"
  * Use `create(WatchDocumentsResponseSchema)` to create a new message.
  */
 export const WatchDocumentsResponseSchema: GenMessage<WatchDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_matters, 36);
+  messageDesc(file_proviso_v1_matters, 41);
 
 /**
  * DocumentStatus says how far a document is on its way from upload to search.
@@ -1464,7 +1597,8 @@ export const MatterService: GenService<{
    * those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
    * is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
    * again is MATTER_NOT_FOUND, which a retry may take for done.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+   * turn about the matter may know something of another one that is under a hold.
    *
    * @generated from rpc proviso.v1.MatterService.DeleteMatter
    */
@@ -1472,6 +1606,31 @@ export const MatterService: GenService<{
     methodKind: "unary";
     input: typeof DeleteMatterRequestSchema;
     output: typeof DeleteMatterResponseSchema;
+  },
+  /**
+   * SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+   * know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+   * tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   *
+   * @generated from rpc proviso.v1.MatterService.SetLegalHold
+   */
+  setLegalHold: {
+    methodKind: "unary";
+    input: typeof SetLegalHoldRequestSchema;
+    output: typeof SetLegalHoldResponseSchema;
+  },
+  /**
+   * LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+   * may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   *
+   * @generated from rpc proviso.v1.MatterService.LiftLegalHold
+   */
+  liftLegalHold: {
+    methodKind: "unary";
+    input: typeof LiftLegalHoldRequestSchema;
+    output: typeof LiftLegalHoldResponseSchema;
   },
   /**
    * GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -1581,7 +1740,8 @@ export const MatterService: GenService<{
    * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
    * see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
    * nothing is left in any file. Earlier answers that quote it stay in their sessions.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+   * FAILED_PRECONDITION/LEGAL_HOLD.
    *
    * @generated from rpc proviso.v1.MatterService.DeleteDocument
    */

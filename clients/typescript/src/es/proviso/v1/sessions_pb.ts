@@ -1435,7 +1435,8 @@ export const SessionService: GenService<{
   /**
    * DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
    * SESSION_NOT_FOUND, which a retry may take for done.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+   * FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
    *
    * @generated from rpc proviso.v1.SessionService.DeleteSession
    */

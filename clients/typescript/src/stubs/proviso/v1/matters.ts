@@ -139,6 +139,18 @@ export interface Matter {
     | undefined;
   /** What the caller may do in it; OWNER for an administrator of the tenant, and where no credentials are asked for. */
   role: MatterRole;
+  /** The hold that keeps it from being deleted; absent where there is none. */
+  legalHold: LegalHold | undefined;
+}
+
+/** LegalHold keeps a matter from being deleted. */
+export interface LegalHold {
+  /** The administrator who set it. */
+  userId: string;
+  /** Why, in his words. */
+  reason: string;
+  /** When it was set, or its reason last changed. */
+  updateTime: Timestamp | undefined;
 }
 
 /** Document is a file of a matter, or of the documentation. */
@@ -259,6 +271,32 @@ export interface DeleteMatterRequest {
 export interface DeleteMatterResponse {
   /** UUID of the deletion: GetDeletion of AccessService has its receipt. */
   deletionId: string;
+}
+
+/** SetLegalHoldRequest names a matter. */
+export interface SetLegalHoldRequest {
+  /** UUID of the matter. */
+  matterId: string;
+  /** Why, for people, for example the name of the proceedings. Limits: 1 to 1000 characters. */
+  reason: string;
+}
+
+/** SetLegalHoldResponse has the matter. */
+export interface SetLegalHoldResponse {
+  /** The matter with its hold. */
+  matter: Matter | undefined;
+}
+
+/** LiftLegalHoldRequest names a matter. */
+export interface LiftLegalHoldRequest {
+  /** UUID of the matter. */
+  matterId: string;
+}
+
+/** LiftLegalHoldResponse has the matter. */
+export interface LiftLegalHoldResponse {
+  /** The matter without a hold. */
+  matter: Matter | undefined;
 }
 
 /** UploadHeader says what the bytes that follow are. */
@@ -511,10 +549,28 @@ export interface MatterServiceClient {
    * those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
    * is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
    * again is MATTER_NOT_FOUND, which a retry may take for done.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+   * turn about the matter may know something of another one that is under a hold.
    */
 
   deleteMatter(request: DeleteMatterRequest, metadata?: Metadata): Observable<DeleteMatterResponse>;
+
+  /**
+   * SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+   * know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+   * tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  setLegalHold(request: SetLegalHoldRequest, metadata?: Metadata): Observable<SetLegalHoldResponse>;
+
+  /**
+   * LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+   * may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  liftLegalHold(request: LiftLegalHoldRequest, metadata?: Metadata): Observable<LiftLegalHoldResponse>;
 
   /**
    * GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -592,7 +648,8 @@ export interface MatterServiceClient {
    * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
    * see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
    * nothing is left in any file. Earlier answers that quote it stay in their sessions.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+   * FAILED_PRECONDITION/LEGAL_HOLD.
    */
 
   deleteDocument(request: DeleteDocumentRequest, metadata?: Metadata): Observable<DeleteDocumentResponse>;
@@ -666,13 +723,37 @@ export interface MatterServiceController {
    * those after them in their sessions. Nobody can see the matter from the first step on. What cannot be deleted at once
    * is deleted as soon as possible, also after a restart: the receipt says when nothing is left in any file. Deleting it
    * again is MATTER_NOT_FOUND, which a retry may take for done.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; FAILED_PRECONDITION/LEGAL_HOLD, also where a
+   * turn about the matter may know something of another one that is under a hold.
    */
 
   deleteMatter(
     request: DeleteMatterRequest,
     metadata?: Metadata,
   ): Promise<DeleteMatterResponse> | Observable<DeleteMatterResponse> | DeleteMatterResponse;
+
+  /**
+   * SetLegalHold keeps all of a matter from being deleted: the matter, its documents, and the turns and sessions that may
+   * know something of it, until LiftLegalHold. A hold that is there gets the new reason. Only administrators of the
+   * tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  setLegalHold(
+    request: SetLegalHoldRequest,
+    metadata?: Metadata,
+  ): Promise<SetLegalHoldResponse> | Observable<SetLegalHoldResponse> | SetLegalHoldResponse;
+
+  /**
+   * LiftLegalHold ends the hold on a matter. Lifting what is not there changes nothing. Only administrators of the tenant
+   * may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  liftLegalHold(
+    request: LiftLegalHoldRequest,
+    metadata?: Metadata,
+  ): Promise<LiftLegalHoldResponse> | Observable<LiftLegalHoldResponse> | LiftLegalHoldResponse;
 
   /**
    * GrantMatterAccess makes a user a member of a matter, or gives a member another role. Whoever makes a matter is its
@@ -771,7 +852,8 @@ export interface MatterServiceController {
    * DeleteDocument deletes a document: bytes, text, chunks, vectors and full text. From the first step on nobody can
    * see it. What cannot be deleted at once is deleted as soon as possible, also after a restart: the receipt says when
    * nothing is left in any file. Earlier answers that quote it stay in their sessions.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
+   * FAILED_PRECONDITION/LEGAL_HOLD.
    */
 
   deleteDocument(
@@ -798,6 +880,8 @@ export function MatterServiceControllerMethods() {
       "listMatters",
       "updateMatter",
       "deleteMatter",
+      "setLegalHold",
+      "liftLegalHold",
       "grantMatterAccess",
       "revokeMatterAccess",
       "listMatterMembers",

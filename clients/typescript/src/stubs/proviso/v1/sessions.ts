@@ -532,7 +532,8 @@ export interface SessionServiceClient {
   /**
    * DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
    * SESSION_NOT_FOUND, which a retry may take for done.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+   * FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
    */
 
   deleteSession(request: DeleteSessionRequest, metadata?: Metadata): Observable<DeleteSessionResponse>;
@@ -664,7 +665,8 @@ export interface SessionServiceController {
   /**
    * DeleteSession deletes a session, its messages, its turns and the ratings of its answers. Deleting it again is
    * SESSION_NOT_FOUND, which a retry may take for done.
-   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/SESSION_NOT_FOUND; ABORTED/SESSION_BUSY;
+   * FAILED_PRECONDITION/LEGAL_HOLD where a turn of it may know something of a matter that is under a hold.
    */
 
   deleteSession(
