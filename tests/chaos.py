@@ -39,6 +39,14 @@ ROWS = (
     tested("failing-disk", "tests/test_failing_storage.py", "-k", "readiness"),
     tested("lost-originals", "tests/test_lost_originals.py", "tests/backends/test_storage_keeper.py"),
     tested("backup", "tests/test_backups.py"),
+    tested(
+        "sealed",
+        *(
+            "tests/test_sealed_originals.py",
+            "tests/test_sealed_backups.py",
+            "tests/backends/sealing/test_tenant_keys.py",
+        ),
+    ),
     tested("kill-9", "tests/test_acknowledged_acts.py"),
     tested("erasure", "tests/test_erasure.py"),
     tested("isolation", "tests/api/test_isolation_walk.py", "tests/backends/sql/test_tenants_of_stores.py"),

@@ -12,7 +12,8 @@ import pytest
 
 from proviso_client.v1 import matters_pb2, sessions_pb2
 from proviso_service.access import AuditEvent, AuditFilter
-from proviso_service.backends.backup import BackupFailed, back_up, restore
+from proviso_service.backends.backup import back_up, restore
+from proviso_service.backends.backup_files import BackupFailed
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.folder_lock import FolderLock
 from proviso_service.backends.sql.audit import SqlAuditStore

@@ -5,7 +5,8 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-from proviso_service.backends.backup import BackupFailed, Manifest, back_up, restore
+from proviso_service.backends.backup import back_up, restore
+from proviso_service.backends.backup_files import BackupFailed, Manifest
 from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import UnusableState
@@ -14,7 +15,7 @@ from proviso_service.cli.output import CommandError, UsageProblem
 from proviso_service.cli.state import record
 from proviso_service.errors import ProvisoError, UnusableKeys
 from proviso_service.settings import Settings
-from proviso_service.wiring_storage import blob_store
+from proviso_service.wiring_storage import blob_store, tenant_keys
 
 MAX_NAMED = 5
 
@@ -26,13 +27,15 @@ def make_backup(destination: Path, data_dir: Path | None) -> int:
     if not state.is_file():
         raise CommandError(f"There is nothing to back up in {settings.data_dir}")
     try:
-        manifest = asyncio.run(back_up(state, blob_store(settings), destination.absolute()))
+        blobs, keys = blob_store(settings), tenant_keys(settings)
+        manifest = asyncio.run(back_up(state, blobs, destination.absolute(), keys))
     except UnusableKeys as error:
         raise CommandError(f"The backup failed: {error.details}") from error
     except BackupFailed as error:
         raise CommandError(f"The backup failed: {error}") from error
     _record(settings, "proviso backup", "back up")
     sys.stdout.write(f"Backed up {_contents(manifest)} to {destination}\n")
+    _tell_left_out(manifest)
     if not manifest.damaged:
         return 0
     named = ", ".join(manifest.damaged[:MAX_NAMED]) + (", ..." if len(manifest.damaged) > MAX_NAMED else "")
@@ -50,13 +53,22 @@ def restore_backup(source: Path, data_dir: Path | None) -> None:
         with ExitStack() as held:
             held.enter_context(FolderLock(settings.data_dir))
             held.enter_context(StateLock(state))
-            manifest = asyncio.run(restore(source, state, settings.data_dir / "blobs"))
+            manifest = asyncio.run(restore(source, state, settings.data_dir / "blobs", tenant_keys(settings)))
             _record(settings, "proviso restore", "restore")
     except DataFolderError as error:
         raise UsageProblem(str(error)) from error
+    except UnusableKeys as error:
+        raise CommandError(f"Nothing was restored: {error.details}") from error
     except BackupFailed as error:
         raise CommandError(f"Nothing was restored: {error}") from error
     sys.stdout.write(f"Restored {_contents(manifest)} of {manifest.create_time:%Y-%m-%d %H:%M:%S} UTC\n")
+    _tell_left_out(manifest)
+
+
+def _tell_left_out(manifest: Manifest) -> None:
+    if manifest.without_key:
+        tenants = ", ".join(manifest.without_key)
+        sys.stderr.write(f"proviso: Nothing is there of these tenants, whose keys were destroyed: {tenants}\n")
 
 
 def _record(settings: Settings, command: str, action: str) -> None:

@@ -11,7 +11,7 @@ from proviso_service.backends.sealing.key_file import KeyFile
 from proviso_service.backends.sealing.originals import seal_originals, unsealed_originals
 from proviso_service.backends.sealing.tenant_keys import TenantKeys
 from proviso_service.backends.sql.audit import SqlAuditStore
-from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem, console
@@ -87,14 +87,15 @@ def destroy(data_dir: Path | None, tenant: str) -> None:
 
 
 def _record(settings: Settings, action: str, tenants: list[str]) -> None:
-    """Tells the audit of each tenant what was done with its key."""
+    """Tells the audit of each tenant what was done with its key, where there is a state."""
 
     async def append(database: Database) -> None:
         for tenant in tenants:
             act = Act(Caller(tenant, OPERATOR), "proviso seal")
             await SqlAuditStore(database).append(act, Done(action, "key", tenant))
 
-    on_state(settings, "proviso seal", append)
+    if state_file(settings.resolved_state_url).is_file():
+        on_state(settings, "proviso seal", append)
 
 
 def _keys(data_dir: Path | None) -> tuple[Settings, TenantKeys]:

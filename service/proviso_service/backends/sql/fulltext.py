@@ -107,6 +107,16 @@ def _write(transaction: Connection, columns: str, command: str, tenant: str, mat
     transaction.execute(statement.bindparams(scope=scope, tenant=tenant, document_id=document_id))
 
 
+def index_everything(connection: sqlite3.Connection, tenant: str) -> None:
+    """Adds all chunks of a tenant to the index; none may be in it."""
+    connection.execute(
+        "INSERT INTO chunk_words (rowid, scope, clauses, body)"
+        " SELECT row_id, scope_word(chunks.tenant, matter_id), clause_words(clause_numbers), searchable(text)"
+        " FROM chunks JOIN documents USING (tenant, document_id) WHERE chunks.tenant = ?",
+        (tenant,),
+    )
+
+
 def _matches(expression: str) -> ColumnElement[bool]:
     return literal_column("chunk_words").op("MATCH", is_comparison=True)(literal(expression))
 

@@ -31,6 +31,12 @@ def remove_forgotten_snapshot(state: Path) -> None:
     if copy.exists():
         with suppress(FolderInUse), StateLock(copy):
             remove_database(copy)
+            remove_database(part_of(copy))
+
+
+def part_of(state: Path) -> Path:
+    """Where a part of a state lies while it is copied."""
+    return state.with_name(f"{state.name}.part")
 
 
 def remove_database(file: Path) -> None:
