@@ -41,11 +41,8 @@ ROWS = (
     tested("backup", "tests/test_backups.py"),
     tested(
         "sealed",
-        *(
-            "tests/test_sealed_originals.py",
-            "tests/test_sealed_backups.py",
-            "tests/backends/sealing/test_tenant_keys.py",
-        ),
+        "tests/test_sealed_originals.py",
+        *("tests/test_sealed_backups.py", "tests/backends/sealing/test_tenant_keys.py"),
     ),
     tested("kill-9", "tests/test_acknowledged_acts.py"),
     tested("erasure", "tests/test_erasure.py"),
