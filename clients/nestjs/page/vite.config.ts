@@ -2,7 +2,18 @@ import { defineConfig } from "vite";
 import { bundleLimit } from "./scripts/bundle-limit.js";
 import { pdfData } from "./scripts/pdf-data.js";
 
-const API = ["/chat", "/turns", "/sessions", "/matters", "/iql", "/catalog"];
+const API = [
+  "/chat",
+  "/turns",
+  "/sessions",
+  "/matters",
+  "/iql",
+  "/catalog",
+  "/account",
+  "/caller",
+  "/sign-in",
+  "/sign-out",
+];
 const GATEWAY = process.env.PROVISO_GATEWAY ?? "http://127.0.0.1:8080";
 
 export default defineConfig({

@@ -87,6 +87,7 @@ describe("the context of an answer", () => {
       await ask(page, script(SEARCH, { tokens: [`It says “${SAID}” [1].`] }));
       await answered(page);
       await page.getByRole("button", { name: "Context used" }).click();
+      await page.locator(".side .item").first().waitFor();
       const context = await storedContext(page);
       const expected = (type: string): string[][] =>
         context.items

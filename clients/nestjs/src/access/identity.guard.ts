@@ -76,7 +76,7 @@ export class IdentityGuard implements CanActivate {
 }
 
 function notSignedIn(): Refusal {
-  return new Refusal(401, "Sign in, or show a token.");
+  return new Refusal(401, "You are not signed in.");
 }
 
 function userIn(body: unknown): unknown {

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { AUDIENCE, SECRET, TestProvider } from "../../../tests/support/provider.js";
 import { Child, PROJECT, PYTHON, freePort, pythonEnvironment } from "./processes.js";
 
 const GATEWAY = resolve(import.meta.dirname, "../../../dist/main.js");
@@ -12,7 +13,7 @@ const START_MS = 120_000;
 export class Stack {
   private constructor(
     readonly url: string,
-    private readonly gateway: Child,
+    private gateway: Child,
     private service: Child,
     private readonly folder: string,
     /** Starts the service again on its port and data. */
@@ -27,6 +28,38 @@ export class Stack {
     const gateway = await startGateway(port, join(folder, "gateway"));
     const again = async (): Promise<Child> => (await scripted(folder, { ...settings, server: { port } })).child;
     return new Stack(gateway.url, gateway.child, started.child, folder, again);
+  }
+
+  /** For people who sign in with a provider that is started, too; their access tokens last two seconds. */
+  static async startWithSignIn(): Promise<{
+    stack: Stack;
+    provider: TestProvider;
+    restartGateway: () => Promise<void>;
+  }> {
+    const folder = mkdtempSync(join(tmpdir(), "proviso-page-"));
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const provider = await TestProvider.start(url, "auditor");
+    const secret = join(folder, "secret");
+    writeFileSync(secret, SECRET);
+    const service = await scripted(folder, { auth: provider.auth });
+    const start = (): ReturnType<typeof startGateway> =>
+      startGateway(Number(service.found[1]), join(folder, "gateway"), {
+        PROVISO_GATEWAY_PORT: String(port),
+        PROVISO_GATEWAY_PUBLIC_URL: url,
+        PROVISO_GATEWAY_OIDC_ISSUER: provider.issuer,
+        PROVISO_GATEWAY_OIDC_CLIENT_ID: "brief",
+        PROVISO_GATEWAY_OIDC_CLIENT_SECRET_FILE: secret,
+        PROVISO_GATEWAY_OIDC_SCOPE: "openid profile",
+        PROVISO_GATEWAY_OIDC_RESOURCE: AUDIENCE,
+      });
+    const gone = (): Promise<Child> => Promise.reject(new Error("this service is not started again"));
+    const stack = new Stack(url, (await start()).child, service.child, folder, gone);
+    const restartGateway = async (): Promise<void> => {
+      await stack.gateway.end();
+      stack.gateway = (await start()).child;
+    };
+    return { stack, provider, restartGateway };
   }
 
   /** Kills the service and starts it again, as a crash and what watches over it do. */
@@ -106,13 +139,18 @@ function scripted(folder: string, settings: Record<string, unknown>): ReturnType
 }
 
 /** The gateway before a service on loopback. */
-export async function startGateway(servicePort: number, dataDir: string): Promise<{ url: string; child: Child }> {
+export async function startGateway(
+  servicePort: number,
+  dataDir: string,
+  settings: Record<string, string> = {},
+): Promise<{ url: string; child: Child }> {
   const { child, found } = await Child.start(process.execPath, [GATEWAY], {
     env: {
       ...process.env,
       PROVISO_GATEWAY_PORT: "0",
       PROVISO_GATEWAY_SERVICE: `127.0.0.1:${servicePort}`,
       PROVISO_GATEWAY_DATA_DIR: dataDir,
+      ...settings,
     },
     until: /listens on (http\S+)/,
   });

@@ -3,18 +3,28 @@ import { useContext, useEffect, useMemo } from "preact/hooks";
 import { Chat } from "../chat/Chat.js";
 import { ConversationContext } from "../chat/opened-conversation.js";
 import { Sessions } from "../chat/Sessions.js";
+import { useAccount } from "../core/account.js";
 import { Button } from "../core/components/index.js";
 import { useNavigation } from "../core/navigation.js";
 import type { View } from "../core/route.js";
 import { Workbench } from "../iql/Workbench.js";
 import { WorkbenchModel } from "../iql/workbench-model.js";
 import { Matters } from "../matters/Matters.js";
+import { AccountMenu } from "./AccountMenu.js";
+import { SessionEnded, SignIn } from "./SignIn.js";
 import { SideColumn } from "./SideColumn.js";
 
 const MENU_ID = "menu";
 
-/** The page: matters on the left, the view in the middle, what was opened on the right. */
+/** The page, or in its place the way to sign in. */
 export function App() {
+  const account = useAccount();
+  useEffect(() => account?.follow(), [account]);
+  return account?.state.value === "out" ? <SignIn /> : <Page />;
+}
+
+/** Matters on the left, the view in the middle, what was opened on the right. */
+function Page() {
   const navigation = useNavigation();
   const conversation = useContext(ConversationContext);
   const workbench = useMemo(() => new WorkbenchModel(), []);
@@ -50,6 +60,8 @@ export function App() {
           <Tab view="chat" label="Ask" />
           <Tab view="iql" label="IQL workbench" />
         </nav>
+        <AccountMenu />
+        <SessionEnded />
       </header>
       <aside
         id="left"

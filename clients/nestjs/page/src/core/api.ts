@@ -11,11 +11,15 @@ export interface Problem {
   metadata?: Record<string, string>;
 }
 
+/** An event of the window: a call was refused because nobody is signed in. */
+export const SIGNED_OUT = "proviso-signed-out";
+
 /** A call that failed; `message` is for a person. Status 0: the gateway was not reached. */
 export class ApiError extends Error {
   constructor(readonly problem: Problem) {
     super(words(problem));
     this.name = "ApiError";
+    if (problem.status === 401) window.dispatchEvent(new Event(SIGNED_OUT));
   }
 
   get status(): number {

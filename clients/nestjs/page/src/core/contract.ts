@@ -21,6 +21,28 @@ export interface Matter {
   role: "MATTER_ROLE_UNSPECIFIED" | "MATTER_ROLE_READER" | "MATTER_ROLE_EDITOR" | "MATTER_ROLE_OWNER";
 }
 
+/** A member of a matter. */
+export interface Member {
+  user_id: string;
+  role: Matter["role"];
+}
+
+export type CallerRole =
+  | "CALLER_ROLE_UNSPECIFIED"
+  | "CALLER_ROLE_ADMIN"
+  | "CALLER_ROLE_AUDITOR"
+  | "CALLER_ROLE_OPERATOR"
+  | "CALLER_ROLE_ACT_FOR_USERS";
+
+/** Whom the service takes the page for. */
+export interface Caller {
+  tenant: string;
+  user_id: string;
+  roles: CallerRole[];
+  /** False where the service asks nobody who he is. */
+  authenticated: boolean;
+}
+
 export type DocumentStatus =
   "DOCUMENT_STATUS_PENDING" | "DOCUMENT_STATUS_PROCESSING" | "DOCUMENT_STATUS_READY" | "DOCUMENT_STATUS_FAILED";
 

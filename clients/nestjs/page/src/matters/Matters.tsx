@@ -1,11 +1,13 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import { useAccount } from "../core/account.js";
 import { Button, EmptyState, ErrorNote, NameForm, Spinner } from "../core/components/index.js";
 import type { Matter } from "../core/contract.js";
 import { useNavigation } from "../core/navigation.js";
 import { ConfirmDialog } from "./ConfirmDialog.js";
 import { Documents, DOCUMENTS_TITLE_ID } from "./Documents.js";
 import { MatterRow } from "./MatterRow.js";
+import { Members } from "./Members.js";
 import { PlusIcon } from "./icons.js";
 import { MatterDocuments } from "./matter-documents.js";
 import { MatterList } from "./matter-list.js";
@@ -36,6 +38,8 @@ export function Matters() {
     document.getElementById(NEW_MATTER_ID)?.focus();
   };
   const selected = navigation.selectedMatter.value?.matterId;
+  const self = useAccount()?.caller.value?.user_id;
+  const managed = list.matters.value.find((matter) => matter.matter_id === selected);
   const documents = useMemo(() => (selected === undefined ? undefined : new MatterDocuments(selected)), [selected]);
   // A matter that is not in the list yet is left to the service.
   const editable = list.matters.value.every((matter) => matter.matter_id !== selected || mayEdit(matter));
@@ -102,6 +106,9 @@ export function Matters() {
             })}
           />
         </section>
+      )}
+      {managed && self !== undefined && (
+        <Members key={managed.matter_id} matter={managed} self={self} onOwnChange={() => void list.load()} />
       )}
       {deleting.value && (
         <ConfirmDialog

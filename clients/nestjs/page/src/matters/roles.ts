@@ -1,5 +1,12 @@
 import type { Matter } from "../core/contract.js";
 
+/** What members may be, with the words for it. */
+export const MEMBER_ROLES = [
+  ["MATTER_ROLE_READER", "Reader"],
+  ["MATTER_ROLE_EDITOR", "Editor"],
+  ["MATTER_ROLE_OWNER", "Owner"],
+] as const;
+
 /** What the caller is called who may not do everything in a matter. */
 const WORDS: Readonly<Partial<Record<Matter["role"], string>>> = {
   MATTER_ROLE_READER: "Reader",
