@@ -25,7 +25,10 @@ async def test_the_examples_of_the_readme_print_what_it_says(
     service: RunningService, tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with keyed_service(tmp_path, models_dir, name="keyed") as remote:
+    async with keyed_service(tmp_path, models_dir, name="keyed", mutual=True) as remote:
+        certificate, key = remote.authority.client("spiffe://example/gateway")
+        certificate.rename("client.pem")
+        key.rename("client.key")
         monkeypatch.setenv("PROVISO_TOKEN", remote.gateway)
         targets = {"127.0.0.1:50051": f"127.0.0.1:{service.app.port}", "legal.example:443": remote.target}
         await _run_examples(targets)

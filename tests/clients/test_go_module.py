@@ -63,11 +63,12 @@ def test_another_module_uses_it_with_one_replace_and_no_generator(tmp_path: Path
 
 
 def test_the_go_of_the_documents_compiles(go_module: GoModule) -> None:
-    [program] = code_blocks(ROOT / "clients" / "go" / "README.md", "go")
-    go_module.write("readme/main.go", program)
+    chat, credentials = code_blocks(ROOT / "clients" / "go" / "README.md", "go")
+    go_module.write("readme/main.go", chat)
+    go_module.write("credentials/main.go", credentials)
     [loop] = code_blocks(ROOT / "README.md", "go")
     go_module.write("root/main.go", LOOP.replace("LOOP", loop))
     functions = code_blocks(ROOT / "docs" / "contract.md", "go")
     assert functions
     go_module.write("page/page.go", "\n".join(functions))
-    go_module.run("go", "vet", "./readme", "./root", "./page")
+    go_module.run("go", "vet", "./readme", "./credentials", "./root", "./page")

@@ -1,13 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { credentials as grpc } from "@grpc/grpc-js";
+import { promisify } from "node:util";
+import { Server, ServerCredentials as grpcServer, credentials as grpc } from "@grpc/grpc-js";
 import type { ChannelCredentials, Client as GrpcClient, ServiceClientConstructor } from "@grpc/grpc-js";
 import { loadPackageDefinition } from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
-import type { GrpcObject, Metadata } from "@grpc/grpc-js";
+import type { GrpcObject, Metadata, sendUnaryData } from "@grpc/grpc-js";
 import { Observable, firstValueFrom, of, throwError } from "rxjs";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { packageRoot } from "../package-root.cjs";
 import { ProvisoError, Tokens, loaderOptions, protoFiles, protoRoot, renewing } from "../src/index.js";
 import { tlsCredentials, userMetadata } from "../src/index.js";
 import type { AccessToken } from "../src/index.js";
@@ -40,10 +42,14 @@ afterAll(async () => {
 });
 
 /** Who the service takes the caller for. */
-function caller(credentials: ChannelCredentials, metadata: Metadata = userMetadata("")): Observable<GetCallerResponse> {
+function caller(
+  credentials: ChannelCredentials,
+  metadata: Metadata = userMetadata(""),
+  port = service.port,
+): Observable<GetCallerResponse> {
   return new Observable((answer) => {
     const Access = v1.AccessService as ServiceClientConstructor;
-    const client = new Access(`localhost:${service.port}`, credentials) as unknown as GrpcClient & {
+    const client = new Access(`localhost:${port}`, credentials) as unknown as GrpcClient & {
       getCaller: (
         request: object,
         metadata: Metadata,
@@ -84,6 +90,34 @@ test("a service that is not vouched for gets nothing, and no token goes without 
   expect(await refused(caller(tlsCredentials({ rootCa: ca })))).toBe("UNAUTHENTICATED");
   expect(await refused(caller(grpc.createInsecure()))).toBe("UNAVAILABLE");
   expect(() => tlsCredentials({ certificate: cert })).toThrow(/both/);
+});
+
+test("the example of the README shows a certificate and the token of the moment", async () => {
+  const readme = readFileSync(join(packageRoot, "README.md"), "utf8");
+  const example = /^## Credentials\n.*?^```ts\n(.*?)^```$/ms.exec(readme)?.[1] ?? "";
+  const client = selfSigned("gateway");
+  writeFileSync(join(folder, "client.pem"), client.cert);
+  writeFileSync(join(folder, "client.key"), client.key);
+  const program = `import { grpcOptions } from "@proviso/client";\n${example}`
+    .replaceAll("@proviso/client", join(packageRoot, "src/index.ts"))
+    .replace(/"(\w+\.(?:pem|key))"/g, (_, name: string) => JSON.stringify(join(folder, name)));
+  const file = join(folder, "example.ts");
+  writeFileSync(file, `${program}export { credentials };\n`);
+  const { credentials } = (await import(/* @vite-ignore */ file)) as { credentials: ChannelCredentials };
+  const asking = new Server();
+  asking.addService((v1.AccessService as ServiceClientConstructor).service, {
+    getCaller: ({ metadata }: { metadata: Metadata }, reply: sendUnaryData<object>) => {
+      reply(null, { userId: metadata.get("authorization").join() });
+    },
+  });
+  const own = grpcServer.createSsl(client.cert, [{ cert_chain: cert, private_key: key }], true);
+  const port = await promisify(asking.bindAsync.bind(asking))("127.0.0.1:0", own);
+  process.env.PROVISO_TOKEN = "of-the-moment";
+  expect(await firstValueFrom(caller(credentials, userMetadata(""), port))).toMatchObject({
+    userId: "Bearer of-the-moment",
+  });
+  expect(await refused(caller(tlsCredentials({ rootCa: ca }), userMetadata(""), port))).toBe("UNAVAILABLE");
+  asking.forceShutdown();
 });
 
 test("a token that is refused is renewed once", async () => {
