@@ -54,6 +54,15 @@ ROWS = (
         f"{LOAD}::test_certificates_are_swapped_expire_and_are_revoked_under_load",
         *("tests/api/test_tls.py", "tests/access/test_peers.py"),
     ),
+    tested(
+        "clock",
+        "tests/test_clock_jumps.py",
+        "tests/access/test_verified_tokens.py",
+        "tests/access/test_quotas.py",
+        "tests/turns/test_turn_clock.py",
+        "-k",
+        "clock",
+    ),
     tested("http2", "tests/api/test_hostile_http2.py"),
     Row("owasp", (sys.executable, "-m", "tests.owasp")),
 )

@@ -1,5 +1,7 @@
 """What a tenant and its keys may use."""
 
+import time
+
 import pytest
 from limits.aio.storage import MemoryStorage
 
@@ -34,6 +36,21 @@ async def test_requests_beyond_the_limit_are_refused_for_the_tenant_until_its_mi
     assert refused.value.retry_after_s is not None
     assert 0 < refused.value.retry_after_s <= MINUTE_S
     await kept.admit_request(EVE)
+
+
+async def test_a_clock_that_is_set_back_keeps_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, now = quotas(requests_per_minute=1, turns_per_day=1), time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
+    for step_s in (0, -DAY_S, 2 * DAY_S, -2 * DAY_S):
+        now += step_s
+        await kept.admit_request(ANN)
+        await kept.admit_turn(ANN)
+        for correction_s in (0, -30):
+            now += correction_s
+            with pytest.raises(QuotaExceeded) as refused:
+                await kept.admit_request(ANN)
+            assert refused.value.retry_after_s is not None
+            assert 0 < refused.value.retry_after_s <= 2 * MINUTE_S
 
 
 async def test_a_key_uses_no_more_than_its_share() -> None:

@@ -148,7 +148,7 @@ class MemoryTurnStore:
             raise TurnUnknown(turn_id)
         return row.record
 
-    async def close_interrupted(self, owner: str) -> int:
+    async def close_interrupted(self, owner: str, living: str = "") -> int:
         self.closed_for.append(owner)
         await self._enter("close_interrupted")
         return 0

@@ -16,6 +16,9 @@ from proviso_service.errors import QuotaExceeded
 from proviso_service.identity import Caller
 from proviso_service.settings import LimitSettings
 
+CLOCK_STEP_S = 60.0
+"""How far a clock that is only being corrected goes back."""
+
 
 class Quota(StrEnum):
     REQUESTS = "requests a minute"
@@ -61,6 +64,7 @@ class Quotas:
         self._counters = FixedWindowRateLimiter(storage)
         self._stored = stored
         self._streams: Counter[str] = Counter()
+        self._latest = time.time()
 
     async def admit_request(self, caller: Caller) -> None:
         await self._take(caller, Quota.REQUESTS, self._limits.requests_per_minute)
@@ -130,7 +134,16 @@ class Quotas:
         reset_time, _ = await self._counters.get_window_stats(item, subject)
         return Usage(quota, used, limit, reset_time if used else 0.0)
 
+    async def _follow_clock(self) -> None:
+        """Begins all counts anew where the clock was set back: they would last until it has come as far again."""
+        now = time.time()
+        if now < self._latest - CLOCK_STEP_S:
+            await self._counters.storage.reset()
+            self._latest = now
+        self._latest = max(now, self._latest)
+
     async def _take(self, caller: Caller, quota: Quota, amount: int, cost: int = 1) -> None:
+        await self._follow_clock()
         for scope in self._scopes(caller) if amount else ():
             limit = scope.limit(amount)
             item = _item(quota, limit)

@@ -116,10 +116,11 @@ class TurnStore(Protocol):
         """The record of a turn. Raises TurnUnknown, also for a turn of another caller."""
         ...
 
-    async def close_interrupted(self, owner: str) -> int:
+    async def close_interrupted(self, owner: str, living: str = "") -> int:
         """Ends in INTERNAL_ERROR, in the language of their messages, the running turns whose lease has expired and
         those of `owner`, which an earlier process of this owner has left; the empty text names nobody. Returns how
-        many. Turns that wait for a person are left as they are."""
+        many. Turns of `living` stay, because leases expire too where the clock was set; so do turns that wait for a
+        person."""
         ...
 
 
@@ -147,7 +148,8 @@ class LeaseKeeper:
 
     async def open(self) -> None:
         """Ends the turns that an earlier process of this owner has left running, and begins to renew leases."""
-        await with_timeout(self._lease_s, self._close_interrupted(self._owner), late=store_timeout)
+        closing = self._close_interrupted(self._store.close_interrupted(self._owner))
+        await with_timeout(self._lease_s, closing, late=store_timeout)
         self._task = asyncio.create_task(self._keep(), name="turn leases")
 
     async def close(self) -> None:
@@ -168,7 +170,8 @@ class LeaseKeeper:
             await self._attempt(self._renew())
             renewals += 1
             if renewals % _RENEWALS_PER_LEASE == 0:
-                await self._attempt(self._close_interrupted(_NOBODY))
+                others = self._store.close_interrupted(_NOBODY, self._owner)
+                await self._attempt(self._close_interrupted(others))
 
     async def _attempt(self, work: Awaitable[None]) -> None:
         """Logs a failure, since the next round tries again."""
@@ -181,7 +184,6 @@ class LeaseKeeper:
         if turn_ids := self._running():
             await self._store.renew(self._owner, turn_ids, self._lease_s)
 
-    async def _close_interrupted(self, owner: str) -> None:
-        closed = await self._store.close_interrupted(owner)
-        if closed:
+    async def _close_interrupted(self, closing: Awaitable[int]) -> None:
+        if closed := await closing:
             _logger.warning("closed %d turns whose process is gone", closed)

@@ -5,7 +5,20 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, TextClause, bindparam, func, null, or_, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Row,
+    TextClause,
+    and_,
+    bindparam,
+    func,
+    null,
+    or_,
+    select,
+    update,
+)
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
@@ -243,9 +256,10 @@ class SqlTurnStore(Store):
 
     @writing
     @across_tenants
-    def close_interrupted(self, transaction: Connection, owner: str) -> int:
+    def close_interrupted(self, transaction: Connection, owner: str, living: str = "") -> int:
         now = self._database.now()
-        interrupted = RUNNING, or_(turns.c.lease_expire_time <= now, turns.c.owner == owner)
+        expired = and_(turns.c.lease_expire_time <= now, turns.c.owner != living)
+        interrupted = RUNNING, or_(expired, turns.c.owner == owner)
         languages = transaction.execute(select(turns.c.language).where(*interrupted).distinct()).scalars().all()
         return sum(
             transaction.execute(
