@@ -47,6 +47,7 @@ ROWS = (
     tested("kill-9", "tests/test_acknowledged_acts.py"),
     tested("erasure", "tests/test_erasure.py"),
     tested("isolation", "tests/api/test_isolation_walk.py", "tests/backends/sql/test_tenants_of_stores.py"),
+    tested("answer-times", "tests/api/test_answer_times.py"),
     tested("tokens", "tests/access/test_tokens.py"),
     tested("key-rotation", f"{LOAD}::test_keys_are_rotated_under_load", "tests/access/test_key_sets.py"),
     tested(
