@@ -161,5 +161,5 @@ audit: $(STAMP)
 sbom: $(STAMP) node go
 	mkdir -p build/sbom
 	$(PY) -m uv tool run --from cyclonedx-bom==7.5.0 cyclonedx-py requirements requirements/runtime.txt --pyproject pyproject.toml -o build/sbom/service.cdx.json
-	$(foreach part,$(TYPESCRIPT) $(GATEWAY) $(PAGE),(cd $(part) && npm sbom --package-lock-only --omit dev --sbom-format cyclonedx) > build/sbom/$(notdir $(part)).cdx.json &&) true
+	set -o pipefail; $(foreach part,$(TYPESCRIPT) $(GATEWAY) $(PAGE),(cd $(part) && npm sbom --package-lock-only --sbom-format cyclonedx) | node requirements/shipped.mjs > build/sbom/$(notdir $(part)).cdx.json &&) true
 	go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.9.0 mod -json -output build/sbom/go.cdx.json clients/go

@@ -73,6 +73,8 @@ it("a person signs in, is where he wanted to be, and is shown with his roles; th
       await page.getByText("The person ada").click();
       await page.getByText("Auditor").waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
       await page.keyboard.press("Escape");
       expect(await page.getByText("Auditor").isVisible()).toBe(false);
       const cookie = (await context.cookies()).find(({ name }) => name === "proviso");
