@@ -44,6 +44,7 @@ from proviso_service.backends.sql.access import SqlMemberStore
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.deletions import SqlDeletionStore
+from proviso_service.backends.sql.expiry import SqlExpiryStore
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
@@ -56,8 +57,9 @@ from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
 from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
-from proviso_service.erasure import Erasure
+from proviso_service.erasure import Erasure, Retention, UnreadableRetention
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable, UnusableKeys
+from proviso_service.identity import Caller
 from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageConfig, ImageFetcher
@@ -123,6 +125,7 @@ _MENDABLE = (
     TooBusy,
     Unavailable,
     UnknownSchema,
+    UnreadableRetention,
     UnusableState,
 )
 """Failures of the start that an operator can mend; the message of each says how."""
@@ -152,6 +155,7 @@ class Wired:
     servicers: Servicers
     quotas: Quotas
     erasure: Erasure
+    retention: Retention
 
 
 class App:
@@ -344,6 +348,14 @@ async def _wire(
     )
     deletions = SqlDeletionStore(resources.database)
     erasure = Erasure(deletions, turns, caches.forget_tenant if caches else no_caches, resources.keeper.compact)
+    retention = Retention(
+        settings.data_dir / "retention.toml",
+        SqlExpiryStore(resources.database),
+        lambda tenant, user, session_id: sessions.delete(Caller(tenant, user), session_id),
+        matters.delete_document,
+        erasure.begin,
+        resources.database.now,
+    )
     limits = RequestLimits(config.turns, chat.names)
     rebuilder = RequestRebuilder(turn_store, SqlContentStore(resources.database), catalog.holder)
     servicers = Servicers(
@@ -357,7 +369,7 @@ async def _wire(
         ),
         maintenance=MaintenanceServicer(resources.vectors, sessions),
     )
-    return Wired(turns, catalog.holder, matters, servicers, quotas, erasure)
+    return Wired(turns, catalog.holder, matters, servicers, quotas, erasure, retention)
 
 
 def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScoring:
@@ -377,5 +389,7 @@ async def _run(server: grpc.aio.Server, wired: Wired, stack: AsyncExitStack) -> 
     stack.push_async_callback(wired.matters.close)
     await wired.erasure.open()
     stack.push_async_callback(wired.erasure.close)
+    await wired.retention.open()
+    stack.push_async_callback(wired.retention.close)
     await server.start()
     stack.push_async_callback(server.stop, _HANG_UP_S)

@@ -2,5 +2,14 @@
 
 from proviso_service.erasure.deletions import Deletion, DeletionKind, DeletionStore
 from proviso_service.erasure.erasing import Erasure
+from proviso_service.erasure.retention import Retention, RetentionRules, UnreadableRetention
 
-__all__ = ["Deletion", "DeletionKind", "DeletionStore", "Erasure"]
+__all__ = [
+    "Deletion",
+    "DeletionKind",
+    "DeletionStore",
+    "Erasure",
+    "Retention",
+    "RetentionRules",
+    "UnreadableRetention",
+]

@@ -8,6 +8,7 @@ import pkgutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ ACROSS_TENANTS = {
     "LeftoverRows.give_up_uploads",
     "LeftoverRows.leftovers",
     "SqlDeletionStore.unfinished",
+    "SqlExpiryStore.tenants",
     "SqlMatterStore.deleted_matters",
     "SqlTurnStore.close_interrupted",
     "SqlTurnStore.renew",
@@ -120,6 +122,7 @@ SIMPLE: dict[str, Any] = {
     "limit": 10,
     "max_chars": 1_000,
     "filename": "any.md",
+    "before": datetime(2100, 1, 1, tzinfo=UTC),
     "new_session_id": "s-2",
 }
 
