@@ -88,6 +88,7 @@ async def test_results_are_a_table_and_the_matches(tmp_path: Path, models_dir: P
         one = await proviso_process("iql", "{secret}", *at, "--document", "other.md", "--json", cwd=tmp_path)
         none = await proviso_process("iql", "{secret}", *at, "--min-score", "1", cwd=tmp_path)
         wrong = await proviso_process("iql", "{IS confidentiality claus}", *at, cwd=tmp_path)
+        wrong_json = await proviso_process("iql", "{IS confidentiality claus}", *at, "--json", cwd=tmp_path)
 
     assert (shown.exit_code, shown.err, "\x1b" in shown.out) == (0, "", False)
     lines = [line.rstrip() for line in shown.out.splitlines()]
@@ -104,8 +105,12 @@ async def test_results_are_a_table_and_the_matches(tmp_path: Path, models_dir: P
     assert summary["summary"]["document_count"] == 1
 
     assert none.out.splitlines()[-1] == "0 matches in 0 of 2 documents (word-classifier)"
-    assert wrong.exit_code == 1
-    assert wrong.err.startswith("proviso: Invalid IQL query syntax: At character 5, unknown template")
+    assert (wrong.exit_code, wrong.out) == (1, "")
+    lines = wrong.err.splitlines()
+    assert lines[0].startswith("column 5: unknown template")
+    assert lines[2] == " " * lines[1].index("confidentiality claus") + "^" * len("confidentiality claus")
+    (told,) = json.loads(wrong_json.out)["errors"]
+    assert (wrong_json.exit_code, told["start"], told["end"]) == (1, 4, 4 + len("confidentiality claus"))
 
 
 async def test_all_matches_are_shown_when_they_are_asked_for(

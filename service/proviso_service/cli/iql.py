@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from proviso_client import AsyncClient
+from proviso_client.errors import InvalidIql
 from proviso_client.v1 import tools_pb2
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, find_document, find_matter
@@ -20,11 +21,12 @@ from proviso_service.cli.output import UsageProblem, console, print_json, printa
 from proviso_service.cli.server_options import Server
 from proviso_service.iql import (
     IqlSyntaxError,
+    QuerySpan,
     TemplateCatalog,
     TemplateFileError,
     canonical_text,
+    marked,
     parse,
-    render,
     statements,
     tree_json,
 )
@@ -34,6 +36,15 @@ _NAMES = {"and": "AND", "or": "OR", "not": "NOT", "average": "+"}
 _HIGHLIGHT = "bold yellow"
 _LARGEST_PAGE = 1_000
 """The most matches of a document that the service gives at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong at a place of a query, and what would mend it."""
+
+    span: QuerySpan
+    message: str
+    suggestions: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -67,8 +78,9 @@ async def run_query(
     explain: bool,
     all_matches: bool,
     as_json: bool,
-) -> None:
-    """Shows what a query finds in a matter, or in the named documents of it. Raises CommandError.
+) -> int:
+    """Shows what a query finds in a matter, or in the named documents of it, or the query's faults. Returns the exit
+    code. Raises CommandError.
 
     Without `all_matches` the service chooses how many matches of each document it gives, the best ones.
     """
@@ -81,14 +93,20 @@ async def run_query(
         fields: dict[str, Any] = {"document_ids": document_ids, "explain": explain}
         fields |= {} if min_score is None else {"min_score": min_score}
         fields |= {"page_size": _LARGEST_PAGE} if all_matches else {}
-        with _showing_progress(as_json=as_json) as show:
-            async for answer in client.tools.stream_iql(matter.matter_id, query, **fields):
-                if all_matches and answer.HasField("document_result"):
-                    await _add_other_pages(client, matter.matter_id, query, answer.document_result, fields)
-                found.add(answer)
-                show(answer)
+        try:
+            with _showing_progress(as_json=as_json) as show:
+                async for answer in client.tools.stream_iql(matter.matter_id, query, **fields):
+                    if all_matches and answer.HasField("document_result"):
+                        await _add_other_pages(client, matter.matter_id, query, answer.document_result, fields)
+                    found.add(answer)
+                    show(answer)
+        except InvalidIql as error:
+            faults = [Fault(QuerySpan(f.start, f.end), f.message, tuple(f.suggestions)) for f in error.faults]
+            _show_faults(query, faults, as_json=as_json)
+            return 1
     if not as_json:
         _report(found)
+    return 0
 
 
 async def _add_other_pages(
@@ -153,7 +171,7 @@ def _show_matches(out: Console, result: tools_pb2.IqlDocumentResult, marks: Word
     for match in result.matches:
         label = Text(printable(match.citation.label), style="bold")
         out.print(Text("\n").append(label).append(f"  {match.score:.2f}  {match.citation.permalink}", style="dim"))
-        out.print(_marked(match.text, marks))
+        out.print(_highlighted(match.text, marks))
         if match.HasField("explanation"):
             for line in _explained(match.explanation):
                 out.print(Text(line, style="dim"))
@@ -170,11 +188,11 @@ def _explained(node: tools_pb2.IqlNode, indent: str = "  ") -> Iterator[str]:
         yield from _explained(operand, f"{indent}  ")
 
 
-def _marked(text: str, marks: WordForms) -> Text:
-    marked = Text(printable(text))
+def _highlighted(text: str, marks: WordForms) -> Text:
+    shown = Text(printable(text))
     for span, _ in marks.find(text):
-        marked.stylize(_HIGHLIGHT, span.start, span.end)
-    return marked
+        shown.stylize(_HIGHLIGHT, span.start, span.end)
+    return shown
 
 
 def _totals(found: QueryOutcome) -> str:
@@ -203,7 +221,8 @@ def check_query(query: str, *, as_json: bool) -> int:
     except TemplateFileError as error:
         raise UsageProblem(str(error)) from error
     except IqlSyntaxError as error:
-        _show_faults(error, as_json=as_json)
+        faults = [Fault(problem.span, problem.message, problem.suggestions) for problem in error.problems]
+        _show_faults(query, faults, as_json=as_json)
         return 1
     shape = json.loads(tree_json(tree))
     needed = statements(tree)
@@ -215,15 +234,18 @@ def check_query(query: str, *, as_json: bool) -> int:
     return 0
 
 
-def _show_faults(error: IqlSyntaxError, *, as_json: bool) -> None:
-    if not as_json:
-        sys.stderr.write(f"{render(error)}\n")
-        return
-    faults = [
-        {"start": p.span.start, "end": p.span.end, "message": p.message, "suggestions": p.suggestions}
-        for p in error.problems
-    ]
-    print_json({"errors": faults})
+def _show_faults(query: str, faults: Sequence[Fault], *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "errors": [
+                    {"start": f.span.start, "end": f.span.end, "message": f.message, "suggestions": f.suggestions}
+                    for f in faults
+                ]
+            }
+        )
+    else:
+        sys.stderr.write("\n\n".join(marked(query, f.span, f.message, f.suggestions) for f in faults) + "\n")
 
 
 def _drawn(node: dict[str, Any], indent: str = "") -> Iterator[str]:

@@ -245,16 +245,18 @@ def iql(
 
     if check:
         raise typer.Exit(check_query(query, as_json=as_json))
-    asyncio.run(
-        run_query(
-            query,
-            server,
-            matter,
-            document or [],
-            min_score,
-            explain=explain,
-            all_matches=all_matches,
-            as_json=as_json,
+    raise typer.Exit(
+        asyncio.run(
+            run_query(
+                query,
+                server,
+                matter,
+                document or [],
+                min_score,
+                explain=explain,
+                all_matches=all_matches,
+                as_json=as_json,
+            )
         )
     )
 

@@ -49,6 +49,7 @@ from proviso_service.iql.problems import (
     ProblemKind,
     Remedy,
     TemplateFileError,
+    marked,
     render,
 )
 from proviso_service.iql.structure import QueryLimits
@@ -94,6 +95,7 @@ __all__ = [
     "TemplateFileError",
     "canonical_text",
     "evaluate",
+    "marked",
     "node_scores",
     "parse",
     "render",

@@ -199,21 +199,22 @@ _ELLIPSIS = "..."
 def render(error: IqlSyntaxError, width: int = 100) -> str:
     """Returns every problem with its line of the query, a mark under the place, and the remedies. Lines of the query
     are cut to `width` columns around the place, and nothing in the query can steer the terminal."""
-    return "\n\n".join(_rendered(error.query, problem, width) for problem in error.problems)
+    return "\n\n".join(marked(error.query, p.span, p.message, p.suggestions, width) for p in error.problems)
 
 
-def _rendered(query: str, problem: Problem, width: int) -> str:
-    start = problem.span.start
+def marked(query: str, span: QuerySpan, message: str, suggestions: Sequence[str], width: int = 100) -> str:
+    """Returns one problem as `render` does."""
+    start = span.start
     line_start = query.rfind("\n", 0, start) + 1
     line_end = query.find("\n", start)
     line = printable(query[line_start : line_end if line_end >= 0 else len(query)])
     column = start - line_start
     line_number = query.count("\n", 0, start) + 1
     where = f"line {line_number}, column {column + 1}" if "\n" in query else f"column {column + 1}"
-    shown, before, marked = _window(line, column, problem.span.end - start, width)
-    mark = " " * _columns(before) + "^" * max(1, _columns(marked))
-    remedies = [f"  - {printable(suggestion)}" for suggestion in problem.suggestions]
-    return "\n".join((f"{where}: {printable(problem.message)}", f"  {shown}", f"  {mark}", *remedies))
+    shown, before, at = _window(line, column, span.end - start, width)
+    mark = " " * _columns(before) + "^" * max(1, _columns(at))
+    remedies = [f"  - {printable(suggestion)}" for suggestion in suggestions]
+    return "\n".join((f"{where}: {printable(message)}", f"  {shown}", f"  {mark}", *remedies))
 
 
 def _window(line: str, column: int, length: int, width: int) -> tuple[str, str, str]:
