@@ -20,7 +20,7 @@ $(STAMP): requirements/runtime.txt requirements/dev.txt pyproject.toml clients/p
 	test -x $(PY) || python3 -m venv .venv
 	$(PY) -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/runtime.txt -r requirements/dev.txt
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e clients/python -e .
-	-PYTHONDONTWRITEBYTECODE= $(PY) -m compileall -qq -j 0 .venv/lib
+	-PYTHONDONTWRITEBYTECODE= $(PY) -m compileall -qq -j 0 .venv/lib service clients/python
 	touch $@
 
 $(MODELS)/minilm-int8/manifest.json: $(STAMP)

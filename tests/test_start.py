@@ -1,13 +1,17 @@
 """What keeps the service from starting is one clear line, and nothing is left running (exit code 2 of `serve`)."""
 
+import asyncio
 import os
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from proviso_service.embedded import MiniLmEncoder
+from proviso_service.models import Vectors
 from proviso_service.settings import Settings
 from proviso_service.wiring import App, StartupError
 from tests.support.catalogs import write
@@ -52,6 +56,25 @@ async def test_a_data_folder_that_is_a_file(tmp_path: Path, models_dir: Path) ->
 async def test_a_data_folder_that_another_process_owns(tmp_path: Path, models_dir: Path) -> None:
     async with running_service(tmp_path / "data", models_dir):
         assert f"process {os.getpid()}" in await refusal(settings(tmp_path, models_dir))
+
+
+async def test_nothing_is_embedded_before_it_is_serving(
+    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder, may_embed = MiniLmEncoder.load(models_dir), threading.Event()
+    encode = encoder.encode
+
+    def waiting(batch: Sequence[list[int]]) -> Vectors:
+        assert may_embed.wait(60)
+        return encode(batch)
+
+    monkeypatch.setattr(encoder, "encode", waiting)
+    try:
+        async with asyncio.timeout(50):
+            app = await App.start(settings(tmp_path, models_dir), encoder=encoder)
+    finally:
+        may_embed.set()
+    await app.stop()
 
 
 async def test_a_model_that_is_not_prepared(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ class Wired:
     quotas: Quotas
     erasure: Erasure
     retention: Retention
+    item_search: ItemSearch
 
 
 class App:
@@ -216,8 +217,9 @@ class App:
                 await open_access(access, settings, resources.database, wired.quotas, stack)
                 add_services(server, wired.servicers, readiness, reflection=settings.server.reflection)
                 await _run(server, wired, stack)
-                await chat.warm_up()
                 await readiness.set_ready()
+                warm = keep_prepared(wired.catalog, wired.item_search, chat.warm_up)
+                await stack.enter_async_context(warm)
                 await stack.enter_async_context(resources.keeper.keeping(readiness.set_sound))
                 return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
         except UnusableKeys as error:
@@ -324,7 +326,6 @@ async def _wire(
     images = ImageLoader(resources.images)
     vectors = MemoryVectorCache()
     search = ItemSearch(models.embedder, vectors, config.selection, spans)
-    await stack.enter_async_context(keep_prepared(catalog.holder, search))
     similarity = TextSimilarity(models.embedder, vectors)
     request_contexts = RequestContextBuilder(
         catalog.toolbox, documentation, search, similarity, config.selection, config.assets
@@ -369,7 +370,7 @@ async def _wire(
         ),
         maintenance=MaintenanceServicer(resources.vectors, sessions),
     )
-    return Wired(turns, catalog.holder, matters, servicers, quotas, erasure, retention)
+    return Wired(turns, catalog.holder, matters, servicers, quotas, erasure, retention, search)
 
 
 def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScoring:

@@ -36,10 +36,15 @@ def a_catalog(content: str) -> Catalog:
 
 
 async def test_every_change_of_the_catalog_is_embedded_also_after_a_failure() -> None:
-    embedder, holder = CountingEmbedder(), CatalogHolder(nothing)
-    async with asyncio.timeout(10), keep_prepared(holder, search_of(embedder)):
+    embedder, holder, prepared_then = CountingEmbedder(), CatalogHolder(nothing), []
+
+    async def then() -> None:
+        prepared_then.append(list(embedder.embedded))
+
+    async with asyncio.timeout(10), keep_prepared(holder, search_of(embedder), then):
         for content in ("One.", "Two.", "Three."):
             embedder.tried.clear()
             holder.exchange(a_catalog(content))
             await embedder.tried.wait()
     assert embedder.embedded == ["What it is.", "Two.", "Three."]
+    assert prepared_then == [["What it is.", "Two."]]

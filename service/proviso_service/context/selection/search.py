@@ -1,7 +1,7 @@
 """Search of the catalog's agent items by a message, and the similarity of texts to a message."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol
 
@@ -151,10 +151,13 @@ _log = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def keep_prepared(catalog: CatalogHolder, search: ItemSearch) -> AsyncIterator[None]:
+async def keep_prepared(
+    catalog: CatalogHolder, search: ItemSearch, then: Callable[[], Awaitable[None]]
+) -> AsyncIterator[None]:
     """While the context is open, new items of the catalog are embedded whenever the catalog changes, so that no message
-    has to wait for it. A failure is logged, and the next message tries again."""
-    task = asyncio.create_task(_prepare(catalog, search), name="agent items")
+    has to wait for it; and once, after the first ones, what `then` prepares. A failure is logged, and the next message
+    tries again."""
+    task = asyncio.create_task(_prepare(catalog, search, then), name="agent items")
     try:
         yield
     finally:
@@ -163,10 +166,14 @@ async def keep_prepared(catalog: CatalogHolder, search: ItemSearch) -> AsyncIter
             await task
 
 
-async def _prepare(catalog: CatalogHolder, search: ItemSearch) -> None:
+async def _prepare(catalog: CatalogHolder, search: ItemSearch, then: Callable[[], Awaitable[None]]) -> None:
+    is_first = True
     while True:
         current = await catalog.changed()
         try:
             await search.prepare(current.items)
+            if is_first:
+                await then()
+                is_first = False
         except Exception as error:
             _log.warning("agent_items_not_prepared", error=type(error).__name__)
