@@ -6,7 +6,7 @@ import { Refusal } from "../http/refusal.js";
 import { SETTINGS } from "../settings.module.js";
 import type { Settings, SignInSettings } from "../settings.js";
 import { SafeCookie } from "./cookies.js";
-import { Provider } from "./provider.js";
+import { Provider, wordsOf } from "./provider.js";
 import type { TokenAnswer } from "./provider.js";
 
 /** More sessions end the oldest ones. */
@@ -147,10 +147,4 @@ function hashOf(id: string): string {
 
 function isName(claim: unknown): claim is string {
   return typeof claim === "string" && claim.trim() !== "";
-}
-
-/** The words of an error for the log: those of the protocol, never a token. */
-function wordsOf(error: unknown): string {
-  if (error instanceof ResponseBodyError) return error.error;
-  return error instanceof Error ? error.message : String(error);
 }

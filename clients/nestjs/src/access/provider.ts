@@ -1,4 +1,4 @@
-import { Inject, Injectable } from "@nestjs/common";
+import { Inject, Injectable, Logger } from "@nestjs/common";
 import { createRemoteJWKSet, errors, jwtVerify } from "jose";
 import * as oidc from "openid-client";
 import { Refusal } from "../http/refusal.js";
@@ -27,6 +27,7 @@ export interface Checks {
 /** The provider of OpenID Connect, as its own description has it; asked for that when it is first needed. */
 @Injectable()
 export class Provider {
+  private readonly logger = new Logger("Provider");
   private found: Promise<oidc.Configuration> | undefined;
   private keys: ReturnType<typeof createRemoteJWKSet> | undefined;
 
@@ -96,6 +97,7 @@ export class Provider {
     } catch (error) {
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout))
         throw new Refusal(401, "The token is not valid for this gateway.");
+      this.logger.warn(`The keys of the provider cannot be read: ${wordsOf(error)}`);
       throw away();
     }
   }
@@ -123,10 +125,18 @@ export class Provider {
       signIn?.clientSecret === undefined ? oidc.None() : oidc.ClientSecretPost(signIn.clientSecret);
     try {
       return await oidc.discovery(issuer, clientId, {}, authentication, { execute, timeout: TIMEOUT_S });
-    } catch {
+    } catch (error) {
+      this.logger.warn(`The provider ${issuer.href} cannot be used: ${wordsOf(error)}`);
       throw away();
     }
   }
+}
+
+/** The words of an error, and of what caused it, for the log: those of the protocol, never a token. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof oidc.ResponseBodyError) return error.error;
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
 function callbackOf({ publicUrl }: SignInSettings): URL {

@@ -13,7 +13,7 @@ import type { Settings, SignInSettings } from "../settings.js";
 import { BrowserSessions } from "./browser-sessions.js";
 import { SafeCookie } from "./cookies.js";
 import { Open } from "./identity.guard.js";
-import { Provider } from "./provider.js";
+import { Provider, wordsOf } from "./provider.js";
 
 const LASTS_MS = 10 * 60_000;
 
@@ -73,7 +73,7 @@ export class SignInController {
       response.redirect(303, `/${returnTo}`);
     } catch (error) {
       // What is wrong with it is of use to the operator alone; the person can only try again.
-      this.logger.warn(`A sign-in has failed: ${error instanceof Error ? error.message : String(error)}`);
+      this.logger.warn(`A sign-in has failed: ${wordsOf(error)}`);
       response.redirect(303, "/?sign_in=failed");
     }
   }
