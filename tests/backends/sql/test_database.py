@@ -15,10 +15,11 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.engine import make_url
 
 from proviso_service.backends.sql import migrations
+from proviso_service.backends.sql.conversation_tables import turns
 from proviso_service.backends.sql.database import READERS, Database
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema, metadata
+from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema
 from proviso_service.errors import NotReady, TooBusy, Unavailable
 
 INSERT_MATTER = """\
@@ -48,13 +49,13 @@ def test_migrations_produce_exactly_the_tables_of_the_metadata(state_file: Path)
     engine = create_engine(f"sqlite:///{state_file}")
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_name": tables_only, "compare_type": True})
-        assert compare_metadata(context, metadata) == []
+        assert compare_metadata(context, turns.metadata) == []
     engine.dispose()
 
 
 def test_migrations_produce_the_same_index_definitions_as_the_metadata(state_file: Path, tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'metadata.sqlite3'}")
-    metadata.create_all(engine)
+    turns.metadata.create_all(engine)
     engine.dispose()
     with (
         closing(sqlite3.connect(tmp_path / "metadata.sqlite3")) as wanted,

@@ -5,10 +5,10 @@ from itertools import count
 
 from sqlalchemy import Connection, bindparam, select
 
+from proviso_service.backends.sql.conversation_tables import turns as turns_table
 from proviso_service.backends.sql.database import Database, insert
 from proviso_service.backends.sql.messages import history_within
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.backends.sql.tables import turns as turns_table
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.identity import Caller
 from proviso_service.turns import ChatMessage, MessageRole, TurnRequest, TurnState

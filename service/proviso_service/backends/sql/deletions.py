@@ -27,19 +27,10 @@ from sqlalchemy import (
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import SERVICE, record_own
+from proviso_service.backends.sql.conversation_tables import OPEN_IN_SESSION, messages, sessions, turn_matters, turns
 from proviso_service.backends.sql.database import Store, across_tenants, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
-from proviso_service.backends.sql.tables import (
-    INCOMPLETE,
-    OPEN_IN_SESSION,
-    deletions,
-    leftovers,
-    matters,
-    messages,
-    sessions,
-    turn_matters,
-    turns,
-)
+from proviso_service.backends.sql.tables import INCOMPLETE, deletions, leftovers, matters
 from proviso_service.erasure import Deletion, DeletionKind
 from proviso_service.errors import DeletionNotFound
 from proviso_service.identity import current_act

@@ -7,18 +7,11 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, exists, select,
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
+from proviso_service.backends.sql.conversation_tables import OPEN_IN_SESSION, messages, sessions, turn_matters, turns
 from proviso_service.backends.sql.database import Store, across_tenants, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion
 from proviso_service.backends.sql.holds import IS_HELD, KNOWS_HELD
-from proviso_service.backends.sql.tables import (
-    OPEN_IN_SESSION,
-    documents,
-    matters,
-    messages,
-    sessions,
-    turn_matters,
-    turns,
-)
+from proviso_service.backends.sql.tables import documents, matters
 from proviso_service.backends.sql.turn_matters import forget_matters_of
 from proviso_service.erasure import DeletionKind
 from proviso_service.matters import DOCUMENTATION

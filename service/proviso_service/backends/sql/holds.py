@@ -4,7 +4,8 @@ from collections.abc import Collection
 
 from sqlalchemy import ColumnElement, Connection, exists, select
 
-from proviso_service.backends.sql.tables import matters, turn_matters
+from proviso_service.backends.sql.conversation_tables import turn_matters
+from proviso_service.backends.sql.tables import matters
 
 IDS_PER_QUERY = 500
 

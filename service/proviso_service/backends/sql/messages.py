@@ -12,10 +12,10 @@ from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam,
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
+from proviso_service.backends.sql.conversation_tables import RATED, messages, sessions, turns
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.backends.sql.tables import RATED, messages, sessions, turns
 from proviso_service.context.model import RequestContext
 from proviso_service.errors import SessionNotFound, TurnNotEnded, TurnUnknown
 from proviso_service.identity import Caller

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, delete, select, updat
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
+from proviso_service.backends.sql.conversation_tables import OPEN_IN_SESSION, item_contents, sessions, turns
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion
 from proviso_service.backends.sql.holds import any_knows_held
@@ -27,7 +28,7 @@ from proviso_service.backends.sql.messages import (
 )
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.backends.sql.tables import OPEN_IN_SESSION, WITH_REQUEST_ID, item_contents, sessions, turns
+from proviso_service.backends.sql.tables import WITH_REQUEST_ID
 from proviso_service.backends.sql.turn_matters import forget_matters_of, turns_named_in
 from proviso_service.context.model import ApprovedTool, ContextChange, ItemsChange, NewSession
 from proviso_service.erasure import DeletionKind

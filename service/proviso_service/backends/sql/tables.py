@@ -1,5 +1,5 @@
-"""All tables. Each row has its tenant, and foreign keys include it, so that a row cannot belong to one of another
-tenant."""
+"""The tables, but those of conversations. Each row has its tenant, and foreign keys include it, so that a row cannot
+belong to one of another tenant."""
 
 from sqlalchemy import (
     Boolean,
@@ -22,13 +22,10 @@ from sqlalchemy import (
 )
 
 from proviso_service.backends.sql.column_types import Encoded, UtcDateTime, enumerated
-from proviso_service.context.model import ApprovedTool, MatterContext, RequestContext, SessionItem
 from proviso_service.erasure import DeletionKind
 from proviso_service.errors import FailureCause
-from proviso_service.language import ENGLISH
 from proviso_service.matters import DocumentStatus
 from proviso_service.reading import Heading, PageSpan
-from proviso_service.turns import FinalState, MessageRole, Rating, RatingReason, TurnState, TurnSummary
 
 metadata = MetaData(
     naming_convention={
@@ -43,22 +40,19 @@ metadata = MetaData(
 # it can use the index.
 DELETED = text("deleted")
 UNFINISHED = text("status IN ('pending', 'processing')")
-RUNNING = text("state = 'running'")
-AWAITING = text("state = 'awaiting_approval'")
-OPEN_IN_SESSION = text("session_id != '' AND state != 'ended'")
 WITH_REQUEST_ID = text("request_id != ''")
-RATED = text("rating IS NOT NULL")
 INCOMPLETE = text("complete_time IS NULL")
 
 
-def _tenant() -> Column[str]:
+def tenant() -> Column[str]:
+    """The column that begins the key of every table."""
     return Column("tenant", String, nullable=False)
 
 
 matters = Table(
     "matters",
     metadata,
-    _tenant(),
+    tenant(),
     Column("matter_id", String, nullable=False),
     Column("name", String, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
@@ -94,7 +88,7 @@ and at last its row. `update_time` is empty until its name or notes are changed.
 matter_members = Table(
     "matter_members",
     metadata,
-    _tenant(),
+    tenant(),
     Column("matter_id", String, nullable=False),
     Column("user_id", String, nullable=False),
     Column("role", Integer, nullable=False),
@@ -108,7 +102,7 @@ matter_members = Table(
 api_keys = Table(
     "api_keys",
     metadata,
-    _tenant(),
+    tenant(),
     Column("key_id", String, nullable=False),
     Column("name", String, nullable=False),
     Column("roles", String, nullable=False),
@@ -126,7 +120,7 @@ key opens all matters."""
 documents = Table(
     "documents",
     metadata,
-    _tenant(),
+    tenant(),
     Column("document_id", String, nullable=False),
     Column("matter_id", String, nullable=False),
     Column("filename", String, nullable=False),
@@ -160,7 +154,7 @@ documents = Table(
 leftovers = Table(
     "leftovers",
     metadata,
-    _tenant(),
+    tenant(),
     Column("document_id", String, nullable=False),
     Column("matter_id", String, nullable=False),
     Column("uploading", Boolean, nullable=False),
@@ -179,7 +173,7 @@ def _of_document() -> ForeignKeyConstraint:
 outlines = Table(
     "outlines",
     metadata,
-    _tenant(),
+    tenant(),
     Column("document_id", String, nullable=False),
     Column("headings", Encoded(tuple[Heading, ...]), nullable=False),
     Column("pages", Encoded(tuple[PageSpan, ...]), nullable=False),
@@ -191,7 +185,7 @@ outlines = Table(
 page_words = Table(
     "page_words",
     metadata,
-    _tenant(),
+    tenant(),
     Column("document_id", String, nullable=False),
     Column("number", Integer, nullable=False),
     Column("width", Float, nullable=False),
@@ -206,7 +200,7 @@ ingested before this table existed have none."""
 segments = Table(
     "segments",
     metadata,
-    _tenant(),
+    tenant(),
     Column("document_id", String, nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("text", Text, nullable=False),
@@ -219,7 +213,7 @@ rest."""
 embeddings = Table(
     "embeddings",
     metadata,
-    _tenant(),
+    tenant(),
     Column("model_id", String, nullable=False),
     Column("content_sha256", String, nullable=False),
     Column("vector", LargeBinary, nullable=False),
@@ -231,7 +225,7 @@ chunks = Table(
     "chunks",
     metadata,
     Column("row_id", Integer, nullable=False),
-    _tenant(),
+    tenant(),
     Column("chunk_id", String, nullable=False),
     Column("document_id", String, nullable=False),
     Column("ordinal", Integer, nullable=False),
@@ -261,7 +255,7 @@ statement_scores = Table(
     "statement_scores",
     metadata,
     Column("row_id", Integer, nullable=False),
-    _tenant(),
+    tenant(),
     Column("document_id", String, nullable=False),
     Column("model_id", String, nullable=False),
     Column("statement_sha256", LargeBinary, nullable=False),
@@ -275,149 +269,10 @@ statement_scores = Table(
 """A classifier's scores of one statement on the chunks of one document, as little-endian float32 by the ordinal of the
 chunk. Chunks without a score yet are NaN; `scored` counts the others. A larger `row_id` means a later row."""
 
-sessions = Table(
-    "sessions",
-    metadata,
-    _tenant(),
-    Column("session_key", String, nullable=False),
-    Column("user_id", String, nullable=False),
-    Column("session_id", String, nullable=False),
-    Column("items", Encoded(tuple[SessionItem, ...]), nullable=False),
-    Column("matter_context", Encoded(MatterContext)),
-    Column("message_count", Integer, nullable=False),
-    Column("create_time", UtcDateTime, nullable=False),
-    Column("update_time", UtcDateTime, nullable=False),
-    Column("approved_tools", Encoded(tuple[ApprovedTool, ...]), nullable=False, server_default="[]"),
-    Column("pending_servers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
-    Column("title", String, nullable=False, server_default=""),
-    Column("notes", Text, nullable=False, server_default=""),
-    Column("request_id", String, nullable=False, server_default=""),
-    Column("payload_sha256", String, nullable=False, server_default=""),
-    PrimaryKeyConstraint("tenant", "session_key"),
-    UniqueConstraint("tenant", "user_id", "session_id"),
-    Index(None, "tenant", "user_id", "create_time", "session_key"),
-    Index(
-        "uq_sessions_request",
-        "tenant",
-        "user_id",
-        "request_id",
-        unique=True,
-        sqlite_where=WITH_REQUEST_ID,
-        postgresql_where=WITH_REQUEST_ID,
-    ),
-)
-"""The sessions. `session_id` is the string that the caller chose; `session_key` is the service's own key, which is
-never used again after the session is deleted."""
-
-messages = Table(
-    "messages",
-    metadata,
-    _tenant(),
-    Column("session_key", String, nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("message_id", String, nullable=False),
-    Column("turn_id", String, nullable=False),
-    Column("role", enumerated(MessageRole), nullable=False),
-    Column("create_time", UtcDateTime, nullable=False),
-    Column("character_count", Integer, nullable=False),
-    Column("content", Text, nullable=False),
-    Column("request_context", Encoded(RequestContext)),
-    Column("turn", Encoded(TurnSummary)),
-    Column("unsent", Boolean, nullable=False, server_default=false()),
-    PrimaryKeyConstraint("tenant", "session_key", "position"),
-    ForeignKeyConstraint(["tenant", "session_key"], ["sessions.tenant", "sessions.session_key"], ondelete="CASCADE"),
-    Index(None, "tenant", "turn_id"),
-)
-
-item_contents = Table(
-    "item_contents",
-    metadata,
-    _tenant(),
-    Column("content_sha256", String, nullable=False),
-    Column("content", Text, nullable=False),
-    PrimaryKeyConstraint("tenant", "content_sha256"),
-)
-"""The texts that request contexts name by their hash: contents of the catalog's items and the service's own
-instructions. With them the payload of an earlier turn can be rebuilt. They hold nothing that a user wrote."""
-
-turns = Table(
-    "turns",
-    metadata,
-    _tenant(),
-    Column("turn_id", String, nullable=False),
-    Column("user_id", String, nullable=False),
-    Column("session_id", String, nullable=False),
-    Column("request_id", String, nullable=False),
-    Column("payload_sha256", String, nullable=False),
-    Column("state", enumerated(TurnState), nullable=False),
-    Column("owner", String, nullable=False),
-    Column("lease_expire_time", UtcDateTime, nullable=False),
-    Column("last_sequence", Integer, nullable=False),
-    Column("create_time", UtcDateTime, nullable=False),
-    Column("end_time", UtcDateTime),
-    Column("final_state", Encoded(FinalState)),
-    Column("suspended", Text),
-    Column("language", String, nullable=False, server_default=ENGLISH),
-    Column("rating", enumerated(Rating)),
-    Column("rating_reason", enumerated(RatingReason)),
-    Column("rating_text", Text),
-    Column("rate_time", UtcDateTime),
-    PrimaryKeyConstraint("tenant", "turn_id"),
-    Index(
-        "uq_turns_request",
-        "tenant",
-        "user_id",
-        "request_id",
-        unique=True,
-        sqlite_where=WITH_REQUEST_ID,
-        postgresql_where=WITH_REQUEST_ID,
-    ),
-    Index(
-        "uq_turns_open_session",
-        "tenant",
-        "user_id",
-        "session_id",
-        unique=True,
-        sqlite_where=OPEN_IN_SESSION,
-        postgresql_where=OPEN_IN_SESSION,
-    ),
-    Index(None, "tenant", "user_id", "session_id"),
-    Index(
-        "ix_turns_running",
-        "lease_expire_time",
-        sqlite_where=RUNNING,
-        postgresql_where=RUNNING,
-    ),
-    Index(
-        "ix_turns_awaiting",
-        "owner",
-        sqlite_where=AWAITING,
-        postgresql_where=AWAITING,
-    ),
-    Index("ix_turns_rated", "tenant", "rate_time", "turn_id", sqlite_where=RATED, postgresql_where=RATED),
-)
-"""The turns. A session may be created only when its first turn ends, so a turn names its session by `session_id`.
-`suspended` is the state, as JSON, from which a turn that awaits an approval is resumed. `language` is that of its
-message, for what is told of it when its process is gone. What a person says of a
-turn's answer stands with the turn: a session that goes on from another one has copies of its messages."""
-
-turn_matters = Table(
-    "turn_matters",
-    metadata,
-    _tenant(),
-    Column("turn_id", String, nullable=False),
-    Column("matter_id", String, nullable=False),
-    PrimaryKeyConstraint("tenant", "turn_id", "matter_id"),
-    Index(None, "tenant", "matter_id"),
-)
-"""The matters of which a turn may know something: its own, and those of the turns before it in its session, because an
-answer may repeat what they said. The rows stay as long as the turn or a message of it: sessions that go on from another
-one have messages of turns that are deleted."""
-
 deletions = Table(
     "deletions",
     metadata,
-    _tenant(),
+    tenant(),
     Column("deletion_id", String, nullable=False),
     Column("kind", enumerated(DeletionKind), nullable=False),
     *(Column(name, String, nullable=False) for name in ("user_id", "matter_id", "resource_id")),
@@ -437,7 +292,7 @@ deletions = Table(
 audit_events = Table(
     "audit_events",
     metadata,
-    _tenant(),
+    tenant(),
     Column("sequence", Integer, nullable=False),
     *(
         Column(name, String, nullable=False)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Boolean, Connection, String, and_, bindparam, delete, exists, or_, select
 
+from proviso_service.backends.sql.conversation_tables import messages, sessions, turn_matters, turns
 from proviso_service.backends.sql.database import insert
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.backends.sql.tables import matter_members, matters, messages, sessions, turn_matters, turns
+from proviso_service.backends.sql.tables import matter_members, matters
 from proviso_service.context.marker import parse_marker
 from proviso_service.identity import Caller, Role
 from proviso_service.matters import is_uuid

@@ -22,10 +22,11 @@ from sqlalchemy import (
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
+from proviso_service.backends.sql.conversation_tables import AWAITING, OPEN_IN_SESSION, RUNNING, sessions, turns
 from proviso_service.backends.sql.database import Database, Store, across_tenants, insert, reading, writing
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
-from proviso_service.backends.sql.tables import AWAITING, OPEN_IN_SESSION, RUNNING, WITH_REQUEST_ID, sessions, turns
+from proviso_service.backends.sql.tables import WITH_REQUEST_ID
 from proviso_service.backends.sql.turn_matters import note_matters
 from proviso_service.context.marker import parse_marker
 from proviso_service.context.model import OWN_SERVER, ApprovedTool
