@@ -131,7 +131,7 @@ async def _bare(folder: Path, database: Path, models_dir: Path) -> float:
 
 
 def _sizes(data_dir: Path) -> dict[str, float]:
-    parts = {"database": "state.sqlite3*", "vector index": "vectors/**/*", "uploaded bytes": "blobs/**/*"}
+    parts = {"database": "state.sqlite3*", "uploaded bytes": "blobs/**/*"}
     return {
         name: sum(path.stat().st_size for path in data_dir.glob(pattern) if path.is_file()) / _MB
         for name, pattern in parts.items()

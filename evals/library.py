@@ -12,18 +12,16 @@ from uuid import uuid4
 from evals.data import Data
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
-from proviso_service.matters.maintained_index import MaintainedIndex
-from proviso_service.matters.model import Document, DocumentStatus, Matter, chunk_id
+from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.pipeline import ChunkEmbedder
+from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.matters.stores import VectorRecord
 from proviso_service.models import Embedder
 from proviso_service.reading import ReadingLimits, read_document
 
 TENANT = "evals"
 _MEDIA_TYPE = "text/plain"
+_MEMORY_BYTES = 1024**3
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +31,8 @@ class Library:
     matter: Matter
     document_ids: dict[str, str]
     chunk_count: int
-    database: Database
     store: SqlMatterStore
-    vectors: MaintainedIndex
+    indexes: ResidentIndexes
     embedder: Embedder
     retriever: Retriever
 
@@ -46,46 +43,30 @@ async def library(data: Data, folder: Path, embedder: Embedder, chunk_chars: int
     database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
     store = SqlMatterStore(database)
-    layout = VectorLayout(1, embedder.dimensions, embedder.model_id)
-    vectors = MaintainedIndex(
-        store, ChromaIndexStore(folder / "vectors", layout), embedder.model_id, embedder.dimensions
-    )
-    vectors.open()
+    indexes = ResidentIndexes(store, embedder.model_id, embedder.dimensions, _MEMORY_BYTES)
     try:
-        await vectors.until_whole()
         matter = await store.create_matter(TENANT, "Contracts")
-        documents = [
-            await _add(store, vectors, embedder, matter, path, chunk_chars) for path in data.contracts.values()
-        ]
+        documents = [await _add(store, embedder, matter, path, chunk_chars) for path in data.contracts.values()]
         yield Library(
             matter,
             {document.filename: document.document_id for document in documents},
             sum(document.chunk_count for document in documents),
-            database,
             store,
-            vectors,
+            indexes,
             embedder,
-            Retriever(store, vectors, embedder),
+            Retriever(store, indexes, embedder),
         )
     finally:
-        await vectors.close()
+        await indexes.close()
         await database.close()
 
 
-async def _add(
-    store: SqlMatterStore, vectors: MaintainedIndex, embedder: Embedder, matter: Matter, path: Path, chunk_chars: int
-) -> Document:
+async def _add(store: SqlMatterStore, embedder: Embedder, matter: Matter, path: Path, chunk_chars: int) -> Document:
     content = await asyncio.to_thread(path.read_bytes)
     read = await asyncio.to_thread(read_document, _MEDIA_TYPE, content, ReadingLimits(chunk_chars=chunk_chars))
     document, _ = await store.add_document(_document(matter, path.name, content))
     embedded = await ChunkEmbedder(TENANT, store, embedder).embed(read.chunks)
-    document = await store.commit_ready(document, read.parsed, read.chunks, embedder.model_id, embedded)
-    records = [
-        VectorRecord(chunk_id(document.document_id, chunk.ordinal), matter.matter_id, document.document_id, vector)
-        for chunk, vector in zip(read.chunks, embedded, strict=True)
-    ]
-    await vectors.upsert(TENANT, records)
-    return document
+    return await store.commit_ready(document, read.parsed, read.chunks, embedder.model_id, embedded)
 
 
 def _document(matter: Matter, filename: str, content: bytes) -> Document:

@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+import numpy as np
 
 from evals.data import Question
 from evals.library import TENANT, Library
-from proviso_service.backends.sql.fulltext import any_word, found
-from proviso_service.backends.sql.tables import chunks
 from proviso_service.matters.model import DEFAULT_SEMANTIC_WEIGHT, DEFAULT_THRESHOLD, SearchQuery
+from proviso_service.matters.search_index import IndexAnswer, IndexQuery
+from proviso_service.models import Vectors
 from proviso_service.reading import Span, words_of
 
 DEPTH = 10
@@ -74,25 +74,24 @@ elsewhere, and as the embedded chat model searches."""
 
 
 async def _lexical(library: Library, question: Question, limit: int) -> Sequence[str]:
-    def rows(connection: Connection) -> Sequence[str]:
-        hits = found(any_word(TENANT, library.matter.matter_id, dict.fromkeys(words_of(question.text))))
-        query = (
-            select(chunks.c.chunk_id)
-            .join_from(hits, chunks, chunks.c.row_id == hits.c.row_id)
-            .where(chunks.c.document_id == library.document_ids[question.contract])
-            .order_by(hits.c.rank, chunks.c.ordinal)
-            .limit(limit)
-        )
-        return connection.execute(query).scalars().all()
-
-    return await library.database.read(rows)
+    words = list(dict.fromkeys(words_of(question.text)))
+    answer = await _searched(library, question, np.zeros(library.embedder.dimensions, dtype=np.float32), words, limit)
+    worded = [(one.lexical.rank, one.chunk_id) for one in answer.found if one.lexical]
+    return [chunk_id for _, chunk_id in sorted(worded)]
 
 
 async def _semantic(library: Library, question: Question, limit: int) -> Sequence[str]:
     vector = await library.embedder.embed_query(question.text)
-    only = [library.document_ids[question.contract]]
-    hits = await library.vectors.search(TENANT, library.matter.matter_id, vector, limit, only)
-    return [hit.chunk_id for hit in hits]
+    answer = await _searched(library, question, vector, (), limit)
+    return [one.chunk_id for one in answer.found[: answer.near]]
+
+
+async def _searched(
+    library: Library, question: Question, vector: Vectors, words: Sequence[str], limit: int
+) -> IndexAnswer:
+    index = await library.indexes.at(TENANT, library.matter.matter_id, 1)
+    inside = index.of_documents([library.document_ids[question.contract]])
+    return index.search(IndexQuery(vector, words, words, (), limit, limit, inside))
 
 
 async def _spans(library: Library, chunk_ids: Sequence[str]) -> Sequence[Span]:

@@ -10,6 +10,7 @@ import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from proviso_client.v1 import access_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso_service.embedded import DIMENSIONS
 from tests.support.endless_process import endless_service
 from tests.support.erasing_service import POINTS
 from tests.support.running import ServiceStubs, chat_request
@@ -70,12 +71,15 @@ def found_in(data_dir: Path) -> set[str]:
     return found
 
 
+VECTOR_BYTES = 4 * DIMENSIONS
+
+
 def vectors_of(data_dir: Path, matter_id: str) -> list[bytes]:
     """The vectors of a matter's passages."""
-    query = """SELECT vector FROM embeddings JOIN chunks USING (tenant, model_id, content_sha256)
-               JOIN documents USING (tenant, document_id) WHERE matter_id = ?"""
+    query = """SELECT substr(vectors, ordinal * ? + 1, ?) FROM packed_documents
+               JOIN chunks USING (tenant, document_id) WHERE matter_id = ?"""
     with closing(sqlite3.connect(data_dir / "state.sqlite3")) as state:
-        return [vector for (vector,) in state.execute(query, [matter_id])]
+        return [vector for (vector,) in state.execute(query, [VECTOR_BYTES, VECTOR_BYTES, matter_id])]
 
 
 async def completed(service: ServiceStubs, matter_id: str) -> access_pb2.Deletion:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from proviso_client.v1 import matters_pb2
+from proviso_client.v1 import matters_pb2, tools_pb2
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from tests.support.changes import database_changes
 from tests.support.endless_process import EndlessService, endless_service
@@ -89,6 +89,10 @@ async def test_a_service_killed_twice_goes_on_as_if_nothing_had_happened(tmp_pat
             await changes.until(all_is_cleared)
             passages = sum(document.chunk_count for document in documents)
             assert _count(database, "chunks") == passages > 0
-            assert _count(database, "chunk_words_docsize") == passages
+            assert _count(database, "packed_documents") == len(documents)
+            query = tools_pb2.SearchRequest(matter_id=matter_id, query="governing law")
+            found = await restarted.tools.Search(query)
+            assert {result.filename for result in found.results} <= set(uploads)
+            assert {hits.filename for hits in found.documents_matching} == set(uploads)
     blobs = {path.name for path in (data_dir / "blobs").rglob("*") if path.is_file()}
     assert blobs == set(uploads.values())

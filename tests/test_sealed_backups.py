@@ -51,8 +51,7 @@ def rows_of(state: Path) -> dict[str, list[tuple[object, ...]]]:
     """All rows of a state but those of its schema, its statistics and the audit, which a restoration adds to."""
     with closing(sqlite3.connect(state)) as connection:
         names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        kept = [name for name in names if name not in {"alembic_version", "audit_events", "sqlite_stat1"}]
-        own = [name for name in kept if not name.startswith("chunk_words")] + ["chunk_words_docsize"]
+        own = [name for name in names if name not in {"alembic_version", "audit_events", "sqlite_stat1"}]
         return {name: sorted(connection.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in own}  # noqa: S608
 
 

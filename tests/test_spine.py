@@ -1,7 +1,6 @@
 """The main job, over a real channel: upload agreements, ask about them, get grounded answers."""
 
 import asyncio
-import shutil
 from pathlib import Path
 
 import grpc
@@ -217,18 +216,15 @@ async def test_documents_and_their_answers_survive_a_restart(tmp_path: Path, mod
         assert "Oregon" in found.results[0].chunk_text
 
 
-async def test_a_lost_vector_index_is_filled_again_from_the_state(tmp_path: Path, models_dir: Path) -> None:
+async def test_a_restart_changes_nothing_of_what_is_found(tmp_path: Path, models_dir: Path) -> None:
     async with running_service(tmp_path / "data", models_dir) as service:
         matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
         request = tools_pb2.SearchRequest(matter_id=matter_id, query="which statutes apply", semantic_weight=1)
         before = await service.tools.Search(request)
-    shutil.rmtree(tmp_path / "data" / "vectors")
     async with running_service(tmp_path / "data", models_dir) as again:
         after = await again.tools.Search(request)
-    assert [r.semantic_score for r in after.results] == pytest.approx(
-        [r.semantic_score for r in before.results], abs=1e-4
-    )
     assert after.results
+    assert after == before
 
 
 async def test_a_deleted_document_is_not_found_again(service: RunningService) -> None:

@@ -1,21 +1,16 @@
-"""Faults of what the tools depend on: Isaacus's models, the vector index, and documents of any size."""
+"""Faults of what the tools depend on: Isaacus's models, and documents of any size."""
 
-import os
-import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from benchmarks.faults.fault import Fault, Lasting
 from benchmarks.faults.world import World
-from proviso_service.backends.vectors.process import WORKER
 from tests.support.gemini_replies import Reply, calls, says
 from tests.support.isaacus_server import Fault as ApiFault
 from tests.support.isaacus_server import changed, problem
 from tests.support.isaacus_server import says as api_says
-from tests.support.processes import children_of
 
 BYTES_5_MB = 5 * 1024 * 1024
 _LONGEST_TEXT_CHARS = 700_000
@@ -36,10 +31,6 @@ def answers(world: World) -> Sequence[Reply]:
 
 def fails(world: World) -> Sequence[Reply]:
     return query(world, _SORRY)
-
-
-def search(_world: World) -> Sequence[Reply]:
-    return calls(("isaacus_search", {"query": "governing law"})), _LAW
 
 
 def long_text(_world: World) -> Sequence[Reply]:
@@ -72,41 +63,15 @@ async def hangs(world: World) -> AsyncIterator[None]:
         world.isaacus.open()
 
 
-@asynccontextmanager
-async def _signalled(number: signal.Signals, world: World) -> AsyncIterator[None]:
-    failures = _index_failures(world)
-    os.kill(_index_process(world), number)
-    yield
-    assert _index_failures(world) == failures + 1, "the search did not ask the index"
-
-
-def index(number: signal.Signals) -> Lasting:
-    """The process that owns the vector index gets this signal."""
-    return partial(_signalled, number)
-
-
-def _index_process(world: World) -> int:
-    children = children_of(world.service.process.pid)
-    (found,) = (pid for pid in children if WORKER.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"))
-    return found
-
-
-def _index_failures(world: World) -> int:
-    return world.service.log.read_bytes().count(b"vector_index_failed")
-
-
 _UNAVAILABLE = problem(503, "Service unavailable")
 _PADDED = changed(lambda answer: answer.update(notes="x" * BYTES_5_MB))
 _NOISE = api_says(b"x" * BYTES_5_MB)
 
 TOOL_FAULTS = (
-    Fault("vector index's process killed", search, index(signal.SIGKILL), search, large=True),
     Fault("Isaacus fails twice (503), then well", answers, api(*[_UNAVAILABLE] * 2), answers),
     Fault("Isaacus fails at every try (503)", fails, api(*[_UNAVAILABLE] * 3), answers),
     Fault("Isaacus hangs", fails, hangs, answers),
     Fault("Isaacus answers well, with 5 MB beside it", answers, api(_PADDED), answers, weighs=True),
     Fault("Isaacus answers with 5 MB that are no answer", fails, api(_NOISE), answers, weighs=True),
     Fault("two get_document_text of 2.8 MB each", long_text, after=long_text, large=True, weighs=True),
-    # Last, so that the index that took the place of the one that was killed has long been found whole.
-    Fault("vector index's process stopped (SIGSTOP)", search, index(signal.SIGSTOP), search, large=True),
 )

@@ -310,7 +310,7 @@ class NoReadyDocuments(FailedPrecondition):
 
 class IndexRebuilding(FailedPrecondition):
     def __init__(self) -> None:
-        super().__init__("The vector index is being rebuilt already", "index")
+        super().__init__("The search index is being rebuilt already", "index")
 
 
 class LastOwner(FailedPrecondition):

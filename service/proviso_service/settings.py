@@ -223,6 +223,12 @@ class ImageSettings(Section):
     )
 
 
+def _vector_index(value: str) -> str:
+    if value in ("auto", "exact", "chroma") or value.startswith(("http://", "https://")):
+        return value
+    raise ValueError("use auto, exact, chroma, or the URL of a Chroma server")
+
+
 class DocumentSettings(Section):
     max_upload_bytes: int = Field(50 * 1024 * 1024, ge=1, description="Size of the largest document accepted.")
     read_time_limit_s: Seconds = Field(60.0, description="Time limit of reading one document in seconds.")
@@ -230,6 +236,14 @@ class DocumentSettings(Section):
         1_024, ge=256, le=65_536, description="Most memory that reading one document may take, in MiB."
     )
     ingest_workers: int = Field(2, ge=1, le=32, description="Documents that are read and embedded at once.")
+    index_memory_mb: int = Field(
+        1_024, ge=16, description="Memory for the search indexes of the matters in use together, in MiB."
+    )
+    vector_index: Annotated[str, AfterValidator(_vector_index)] = Field(
+        "auto",
+        description="How vectors are searched: `exact`; `chroma`, or the URL of a Chroma server, for matters of more "
+        "than 50,000 passages; or `auto`, which is `chroma` where that package is installed.",
+    )
 
 
 class IqlSettings(Section):

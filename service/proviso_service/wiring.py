@@ -64,7 +64,7 @@ from proviso_service.images.destinations import Destinations, NameLookup
 from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters import BlobStore, Documentation, MaintainedIndex, Matters, Retriever, reading_limits
+from proviso_service.matters import BlobStore, Documentation, Matters, ResidentIndexes, Retriever, reading_limits
 from proviso_service.mcp.servers import open_session
 from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.reading import ProcessReader
@@ -89,7 +89,7 @@ from proviso_service.wiring_models import (
     hosted_models,
     no_caches,
     response_caches,
-    vector_index,
+    search_indexes,
 )
 from proviso_service.wiring_storage import blob_store
 
@@ -138,7 +138,7 @@ class Resources:
     database: Database
     store: SqlMatterStore
     models: Models
-    vectors: MaintainedIndex
+    indexes: ResidentIndexes
     blobs: BlobStore
     reader: ProcessReader
     images: ImageFetcher
@@ -266,12 +266,11 @@ async def _open(
     reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers)
     stack.push_async_callback(reader.close)
     store = SqlMatterStore(database)
-    vectors = vector_index(settings, store, models.embedder)
-    vectors.open()
-    stack.push_async_callback(vectors.close)
+    indexes = search_indexes(settings, store, models.embedder)
+    stack.push_async_callback(indexes.close)
     images = images or _image_fetcher(config.images, stack)
     keeper = StorageKeeper(state, database, store, blobs, health)
-    return Resources(database, store, models, vectors, blobs, reader, images, keeper)
+    return Resources(database, store, models, indexes, blobs, reader, images, keeper)
 
 
 def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetcher:
@@ -296,7 +295,7 @@ async def _wire(
     members = SqlMemberStore(resources.database)
     matters = Matters(
         resources.store,
-        resources.vectors,
+        resources.indexes,
         resources.blobs,
         resources.models.embedder,
         settings.documents,
@@ -304,7 +303,7 @@ async def _wire(
     )
     models = resources.models
     spans = _spans(traces)
-    retriever = Retriever(resources.store, resources.vectors, models.embedder, models.reranker, spans)
+    retriever = Retriever(resources.store, resources.indexes, models.embedder, models.reranker, spans)
     documentation = Documentation(resources.store, retriever)
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(resources.database)
@@ -368,7 +367,7 @@ async def _wire(
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
-        maintenance=MaintenanceServicer(resources.vectors, sessions),
+        maintenance=MaintenanceServicer(resources.indexes, sessions),
     )
     return Wired(turns, catalog.holder, matters, servicers, quotas, erasure, retention, search)
 

@@ -16,8 +16,7 @@ from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusR
 from proviso_service.backends.llm.factory import build_chat_model
 from proviso_service.backends.memory import MemoryCache
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.backends.vectors.chroma import approximate_index
 from proviso_service.embedded import (
     DIMENSIONS,
     MODEL_ID,
@@ -27,7 +26,7 @@ from proviso_service.embedded import (
     MiniLmEmbedder,
     MiniLmEncoder,
 )
-from proviso_service.matters import MaintainedIndex
+from proviso_service.matters import ResidentIndexes
 from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -110,11 +109,16 @@ def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> Ve
     return VectorModel(MODEL_ID, DIMENSIONS)
 
 
-def vector_index(settings: Settings, store: SqlMatterStore, model: Embedder | VectorModel) -> MaintainedIndex:
-    """The vector index of the data folder for the vectors of a model, not open yet."""
-    layout = VectorLayout(COLLECTIONS, model.dimensions, model.model_id)
-    index_store = ChromaIndexStore(settings.data_dir / "vectors", layout)
-    return MaintainedIndex(store, index_store, model.model_id, model.dimensions)
+def search_indexes(settings: Settings, store: SqlMatterStore, model: Embedder | VectorModel) -> ResidentIndexes:
+    """The search indexes of matters whose passages this model embeds. Raises BackEndUnavailable."""
+    try:
+        approximate = approximate_index(settings.documents.vector_index, settings.data_dir / "vectors", model.model_id)
+    except ModuleNotFoundError as error:
+        raise BackEndUnavailable(
+            "PROVISO_DOCUMENTS__VECTOR_INDEX asks for Chroma: install proviso-service[chroma]"
+        ) from error
+    max_bytes = settings.documents.index_memory_mb * 1024 * 1024
+    return ResidentIndexes(store, model.model_id, model.dimensions, max_bytes, approximate)
 
 
 class ModelLoader:

@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from proviso_service.context.model import DocumentSummary
 from proviso_service.errors import TooBusy, Unavailable
-from proviso_service.matters.indexes import IndexFailed
 from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import (
     CAUSE_SEMANTICS,
@@ -278,7 +277,7 @@ async def test_raw_text_goes_out_as_it_is_written_and_is_discarded_where_it_does
     "failures",
     [
         (TimeoutError(), ConnectionError()),
-        (TooBusy("Too many searches", 0.001), Unavailable("No storage"), IndexFailed("gone")),
+        (TooBusy("Too many searches", 0.001), Unavailable("No storage"), ConnectionError("gone")),
     ],
 )
 async def test_a_transient_tool_failure_is_retried_and_counts_once(

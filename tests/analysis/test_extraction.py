@@ -40,7 +40,7 @@ class ExtractionWorld:
 
     @property
     def retriever(self) -> Retriever:
-        return Retriever(self.world.store, self.world.vectors, self.world.embedder)
+        return Retriever(self.world.store, self.world.indexes, self.world.embedder)
 
     def extraction(self, extractor: AnswerExtractor | None = None, **settings: Any) -> Extraction:
         chosen = ExtractionConfig(**settings)
@@ -234,7 +234,7 @@ class RerankedRetriever(Retriever):
 async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     inner = world.world
-    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder)
+    retriever = RerankedRetriever(inner.store, inner.indexes, inner.embedder)
     extraction = Extraction(inner.store, retriever, world.extractor, ExtractionConfig())
     answer = (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, QUESTION))).answer
     assert answer is not None
@@ -244,7 +244,7 @@ async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> Non
 async def test_an_answer_says_that_the_reranker_failed(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     inner = world.world
-    retriever = RerankedRetriever(inner.store, inner.vectors, inner.embedder)
+    retriever = RerankedRetriever(inner.store, inner.indexes, inner.embedder)
     extraction = Extraction(inner.store, retriever, world.extractor, ExtractionConfig())
     failed = [
         (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, question))).rerank_failed

@@ -67,7 +67,7 @@ class Tenant:
 @pytest.fixture
 async def channel(tmp_path: Path, embedder: MiniLmEmbedder) -> AsyncIterator[grpc.aio.Channel]:
     async with matters_world(tmp_path, embedder) as world, world.running() as matters:
-        retriever = Retriever(world.store, world.vectors, world.embedder)
+        retriever = Retriever(world.store, world.indexes, world.embedder)
         domain = replace(
             NO_DOMAIN,
             matters=matters,

@@ -4,17 +4,12 @@ import socket
 import sqlite3
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from proviso_service.backends.folder_lock import FolderLock
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
 from proviso_service.cli import doctor
 from proviso_service.cli.doctor import Finding, Level, examine
-from proviso_service.embedded import DIMENSIONS, MODEL_ID
-from proviso_service.matters.stores import VectorRecord
 from tests.support.matters_world import TENANT, matters_world
 from tests.support.word_embedder import WordEmbedder
 
@@ -26,7 +21,7 @@ SUBJECTS = [
     "Originals",
     "Back ends",
     "Embedding model",
-    "Vector index",
+    "Search index",
     "Chat model",
     "Reading documents",
     "Port",
@@ -171,30 +166,6 @@ async def test_originals_that_were_lost_are_named(models_dir: Path) -> None:
         assert f"{document_id} is {problem}" in finding.message
 
 
-async def index_with(collections: int, *records: VectorRecord) -> None:
-    index_store = ChromaIndexStore(DATA / "vectors", VectorLayout(collections, DIMENSIONS, MODEL_ID))
-    index = await index_store.build()
-    await index.upsert("local", records)
-    await index_store.make_current(index)
-    await index.close()
-
-
-async def test_vector_index_of_another_layout_is_a_warning(models_dir: Path) -> None:
-    await used_folder()
-    await index_with(3)
-    finding = (await found(models_dir))["Vector index"]
-    assert (finding.level, "other settings" in finding.message) == (Level.WARN, True)
-    assert "next start" in finding.remedy
-
-
-async def test_vectors_without_passages_are_a_warning(models_dir: Path) -> None:
-    await used_folder()
-    vector = np.full(DIMENSIONS, DIMENSIONS**-0.5, dtype=np.float32)
-    await index_with(16, VectorRecord("chunk", "matter", "document", vector))
-    finding = (await found(models_dir))["Vector index"]
-    assert (finding.level, "1 vectors for 0 passages" in finding.message) == (Level.WARN, True)
-
-
 async def with_a_passage(model_id: str) -> None:
     """A used folder; in its state a passage that this model has embedded."""
     await used_folder()
@@ -206,10 +177,17 @@ async def with_a_passage(model_id: str) -> None:
     state.close()
 
 
-async def test_passages_without_vectors_are_a_warning(models_dir: Path) -> None:
-    await with_a_passage(MODEL_ID)
-    finding = (await found(models_dir))["Vector index"]
-    assert (finding.level, "missing, for 1 passages" in finding.message) == (Level.WARN, True)
+async def test_documents_that_are_not_packed_for_searching_are_told(models_dir: Path) -> None:
+    DATA.mkdir()
+    async with matters_world(DATA, WordEmbedder()) as world, world.running():
+        await world.ingest(await world.matter(), {"a.md": "Clause 1.", "b.md": "Clause 2."})
+    assert (await found(models_dir))["Search index"].message == "2 documents are packed for searching"
+    state = sqlite3.connect(DATA / "state.sqlite3")
+    state.execute("DELETE FROM packed_documents WHERE rowid = 1")
+    state.commit()
+    state.close()
+    finding = (await found(models_dir))["Search index"]
+    assert (finding.level, finding.message[:8]) == (Level.FAIL, "1 of 2 d")
 
 
 async def test_passages_of_another_embedder_are_a_warning(models_dir: Path) -> None:
@@ -218,7 +196,7 @@ async def test_passages_of_another_embedder_are_a_warning(models_dir: Path) -> N
     finding = findings["State database"]
     assert (finding.level, "1 passages were embedded by another model" in finding.message) == (Level.WARN, True)
     assert "PROVISO_MODELS__EMBEDDER" in finding.remedy
-    assert findings["Vector index"].level is Level.OK
+    assert findings["Search index"].level is Level.OK
 
 
 @pytest.mark.parametrize("llm", ["google_genai:gemini-2.5-flash", "nonsense"])

@@ -78,7 +78,7 @@ async def test_server_process_serves_is_seen_by_the_doctor_and_stops_in_order(tm
         checks = {finding.subject: finding for finding in await examine(tmp_path / "data", models_dir)}
         assert await server.stop() == 0
     assert "running server, process" in checks["Data folder"].message
-    assert "not opened" in checks["Vector index"].message
+    assert "packed for searching" in checks["Search index"].message
 
 
 def test_samples_are_one_matter_of_at_least_seven_agreements() -> None:

@@ -52,7 +52,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize(("part", "name"), [("vectors", "delete_document"), ("blobs", "delete")])
+@pytest.mark.parametrize(("part", "name"), [("indexes", "catch_up"), ("blobs", "delete")])
 async def test_a_deletion_succeeds_and_is_finished_later_when_a_part_is_away(
     world: MattersWorld, monkeypatch: pytest.MonkeyPatch, part: str, name: str
 ) -> None:
@@ -72,7 +72,7 @@ async def test_a_matters_deletion_succeeds_and_is_finished_later_when_the_index_
     monkeypatch.setattr("proviso_service.backends.sql.matters.SLICE_DOCUMENTS", 1)
     matter, _ = await ingested(world, "a.md", "b.md", "c.md")
     _, [kept] = await ingested(world, "kept.md")
-    Away(monkeypatch, world.vectors, "delete_matter", times=2)
+    Away(monkeypatch, world.indexes, "forget", times=2)
     await world.matters.delete(TENANT, matter.matter_id)
     with pytest.raises(MatterNotFound):
         await world.matters.get(TENANT, matter.matter_id)
@@ -86,15 +86,15 @@ async def test_what_cannot_be_cleared_does_not_keep_the_rest(
 ) -> None:
     _, documents = await ingested(world, "a.md", "b.md", "c.md")
     _, [another] = await ingested(world, "d.md")
-    delete = world.vectors.delete_document
+    delete = world.blobs.delete
     stuck = {documents[0].document_id}
 
-    async def delete_others(tenant: str, matter_id: str, document_id: str) -> None:
+    async def delete_others(tenant: str, document_id: str) -> None:
         if document_id in stuck:
             raise Unavailable("away")
-        await delete(tenant, matter_id, document_id)
+        await delete(tenant, document_id)
 
-    monkeypatch.setattr(world.vectors, "delete_document", delete_others)
+    monkeypatch.setattr(world.blobs, "delete", delete_others)
     monkeypatch.setattr(clearing, "BATCH_LEFTOVERS", 1)
     for document in (*documents, another):
         await world.matters.delete_document(TENANT, document.matter_id, document.document_id)
@@ -134,7 +134,7 @@ async def test_the_start_does_not_wait_for_the_clearing(
         begun.set()
         await never.wait()
 
-    monkeypatch.setattr(world.vectors, "delete_document", hang)
+    monkeypatch.setattr(world.indexes, "catch_up", hang)
     async with world.running():
         await begun.wait()
         await world.upload(matter, LEASE + "More.")
@@ -172,25 +172,21 @@ async def test_a_matter_deleted_while_it_is_ingested_leaves_nothing(world: Matte
         await world.matters.delete(TENANT, matter.matter_id)
         found = await inventory(world)
     assert found.rows == dict.fromkeys(found.rows, 0)
-    assert (found.blobs, found.vectors) == (frozenset(), 0)
+    assert (found.blobs, found.indexed) == (frozenset(), 0)
 
 
-@pytest.mark.parametrize("step", ["upsert", "commit_ready"])
-async def test_a_document_deleted_as_it_is_indexed_leaves_nothing(
-    world: MattersWorld, monkeypatch: pytest.MonkeyPatch, step: str
+async def test_a_document_deleted_before_it_is_ready_leaves_nothing(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await world.vectors.until_whole()
-    owner = world.vectors if step == "upsert" else world.store
-    work = getattr(owner, step)
+    work = world.store.commit_ready
     begun, go_on = asyncio.Event(), asyncio.Event()
 
     async def held(*arguments: object) -> object:
-        result = await work(*arguments) if step == "upsert" else None
         begun.set()
         await go_on.wait()
-        return result or await work(*arguments)
+        return await work(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(owner, step, held)
+    monkeypatch.setattr(world.store, "commit_ready", held)
     matter = await world.matter()
     document = (await world.upload(matter, LEASE)).document
     await begun.wait()

@@ -14,7 +14,7 @@ LEAVE = "How many days of annual leave are there?"
 
 @pytest.fixture
 def documentation(world: MattersWorld) -> Documentation:
-    return Documentation(world.store, Retriever(world.store, world.vectors, world.embedder))
+    return Documentation(world.store, Retriever(world.store, world.indexes, world.embedder))
 
 
 async def ingest(world: MattersWorld, text: str, filename: str = "handbook.md", tenant: str = TENANT) -> str:

@@ -12,6 +12,7 @@ from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.reading import ReadingLimits
+from tests.support.audit import COMMON_WORD, check_sound, inventory
 from tests.support.matters_world import TENANT, MattersWorld
 from tests.support.thread_reader import ThreadReader
 
@@ -61,7 +62,7 @@ async def test_a_text_over_the_limit_fails(idle_world: MattersWorld) -> None:
 async def test_a_fault_fails_the_document_without_its_details(world: MattersWorld) -> None:
     world.embedder.failures.append(RuntimeError("secret detail"))
     assert await _failure_of(world, LEASE) == FAULT
-    assert await world.vectors.count() == 0
+    assert (await inventory(world)).indexed == 0
 
 
 async def test_a_lost_file_fails_the_document(world: MattersWorld) -> None:
@@ -127,14 +128,14 @@ async def test_a_document_deleted_while_it_is_ingested_leaves_nothing_behind(wor
         await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
     # Ingestion is done with it once a later document has gone all the way through each worker.
     for number in range(world.settings.ingest_workers * 2):
-        await world.ingest(matter, {f"later{number}.md": f"Something else, part {number}."})
-    assert await world.vectors.count() == world.settings.ingest_workers * 2
-    assert world.blob_count() == world.settings.ingest_workers * 2
+        await world.ingest(matter, {f"later{number}.md": f"Something else {COMMON_WORD}, part {number}."})
+    found = await check_sound(world)
+    assert len(found.ready) == len(found.blobs) == world.settings.ingest_workers * 2
 
 
 def _ingestion(world: MattersWorld, board: ProgressBoard) -> Ingestion:
-    pipeline = Pipeline(world.store, world.blobs, world.vectors, world.embedder, FileReader(ThreadReader()))
-    return Ingestion(world.store, world.vectors, pipeline, board, workers=1, retry_s=0.001)
+    pipeline = Pipeline(world.store, world.blobs, world.indexes, world.embedder, FileReader(ThreadReader()))
+    return Ingestion(world.store, pipeline, board, workers=1, retry_s=0.001)
 
 
 async def _upload_unprocessed(world: MattersWorld) -> tuple[Matter, Document]:
@@ -203,14 +204,14 @@ async def test_a_deletion_goes_on_when_its_caller_leaves(world: MattersWorld, mo
     documents = await world.ingest(matter, {"lease.md": LEASE})
     document_id = documents["lease.md"].document_id
     begun, may_go_on = asyncio.Event(), asyncio.Event()
-    delete_vectors = world.vectors.delete_document
+    catch_up = world.indexes.catch_up
 
     async def slowly(*names: str) -> None:
         begun.set()
         await may_go_on.wait()
-        await delete_vectors(*names)
+        await catch_up(*names)
 
-    monkeypatch.setattr(world.vectors, "delete_document", slowly)
+    monkeypatch.setattr(world.indexes, "catch_up", slowly)
     deletion = asyncio.create_task(world.matters.delete_document(TENANT, matter.matter_id, document_id))
     await begun.wait()
     deletion.cancel()
@@ -220,4 +221,4 @@ async def test_a_deletion_goes_on_when_its_caller_leaves(world: MattersWorld, mo
     await world.matters.close()
     with pytest.raises(DocumentNotFound):
         await world.store.get_document(TENANT, matter.matter_id, document_id)
-    assert (await world.vectors.count(), world.blob_count()) == (0, 0)
+    assert ((await inventory(world)).indexed, world.blob_count()) == (0, 0)

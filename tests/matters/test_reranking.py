@@ -1,7 +1,8 @@
 """Searches with a reranker."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from structlog.testing import capture_logs
 
 from proviso_service.errors import ModelApiRefused, ModelApiUnavailable, NotReady, TooBusy
 from proviso_service.matters import ranking
-from proviso_service.matters.candidates import SearchCandidate
 from proviso_service.matters.model import SearchOutcome, SearchQuery, StoredChunk
 from proviso_service.matters.ranking import RERANKED, RankedPassage, reranked
 from proviso_service.matters.retrieval import Retriever
+from proviso_service.matters.search_index import SearchCandidate
 from proviso_service.matters.wording import parse_query
 from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading.model import Chunk
@@ -54,52 +55,74 @@ class ScriptedReranker:
         return np.array(found, dtype=np.float32)
 
 
-def ranked_passages(*texts: str, clause_ranks: Sequence[int | None] = ()) -> list[RankedPassage]:
-    """In the order of their fused scores."""
+@dataclass(frozen=True)
+class Found:
+    """Passages in the order of their fused scores, with their texts."""
+
+    ranked: Sequence[RankedPassage]
+    texts: Mapping[str, StoredChunk]
+
+    async def by(self, reranker: ScriptedReranker, query: str = "what") -> Sequence[RankedPassage] | None:
+        return await reranked(reranker, parse_query(query), self.ranked, self.texts)
+
+    def texts_of(self, ranked: Sequence[RankedPassage] | None) -> list[str]:
+        assert ranked is not None
+        return [self.texts[one.candidate.chunk_id].chunk.text for one in ranked]
+
+
+def passages(*texts: str, clause_ranks: Sequence[int | None] = ()) -> Found:
     ranks = [*clause_ranks, *[None] * (len(texts) - len(clause_ranks))]
-    chunks = [Chunk(ordinal, 0, len(text), text) for ordinal, text in enumerate(texts)]
-    stored = [StoredChunk(f"d:{chunk.ordinal}", "d", "lease.md", chunk) for chunk in chunks]
-    candidates = [SearchCandidate(one, 0.5, None, rank) for one, rank in zip(stored, ranks, strict=True)]
-    return [RankedPassage(candidate, 1.0 - place / 100) for place, candidate in enumerate(candidates)]
-
-
-def texts_of(ranked: Sequence[RankedPassage] | None) -> list[str]:
-    assert ranked is not None
-    return [one.candidate.stored.chunk.text for one in ranked]
+    stored = [
+        StoredChunk(f"d:{ordinal}", "d", "lease.md", Chunk(ordinal, 0, len(text), text))
+        for ordinal, text in enumerate(texts)
+    ]
+    ranked = [
+        RankedPassage(SearchCandidate("d", "lease.md", place, 0.5, None, rank), 1.0 - place / 100)
+        for place, rank in enumerate(ranks)
+    ]
+    return Found(ranked, {one.chunk_id: one for one in stored})
 
 
 async def test_passages_come_in_the_order_of_the_reranker_and_equal_ones_as_they_were() -> None:
     reranker = ScriptedReranker(b=0.25, c=0.75)
-    ranked = await reranked(reranker, parse_query("what"), ranked_passages("a", "b", "c", "d"))
-    assert texts_of(ranked) == ["c", "b", "a", "d"]
+    found = passages("a", "b", "c", "d")
+    ranked = await found.by(reranker)
+    assert found.texts_of(ranked) == ["c", "b", "a", "d"]
     assert [(one.rerank_score, one.score) for one in ranked or ()] == [(0.75, 0.98), (0.25, 0.99), (0, 1.0), (0, 0.97)]
 
 
 async def test_what_is_behind_the_best_stays_behind_them() -> None:
     texts = [f"passage {index}" for index in range(RERANKED + 2)]
     reranker = ScriptedReranker(**{f"passage {RERANKED + 1}": 1.0, f"passage {RERANKED - 1}": 0.5})
-    ranked = await reranked(reranker, parse_query("what"), ranked_passages(*texts))
-    assert texts_of(ranked) == [texts[RERANKED - 1], *texts[: RERANKED - 1], *texts[RERANKED:]]
+    found = passages(*texts)
+    ranked = await found.by(reranker)
+    assert found.texts_of(ranked) == [texts[RERANKED - 1], *texts[: RERANKED - 1], *texts[RERANKED:]]
     assert [one.rerank_score is None for one in ranked or ()] == [False] * RERANKED + [True] * 2
 
 
 async def test_clauses_that_are_named_stay_first() -> None:
     reranker = ScriptedReranker(other=0.9, below=0.5, named=0.1)
-    passages = ranked_passages("named", "other", "below", clause_ranks=(0, None, 1))
-    query = parse_query("the notice of clause 12.3")
-    assert texts_of(await reranked(reranker, query, passages)) == ["below", "named", "other"]
+    found = passages("named", "other", "below", clause_ranks=(0, None, 1))
+    assert found.texts_of(await found.by(reranker, "the notice of clause 12.3")) == ["below", "named", "other"]
 
 
-@pytest.mark.parametrize("query", ["clause 12.3", "12.3", "What does clause 12.3 say?"])
-async def test_a_query_for_a_clause_alone_is_not_reranked(query: str) -> None:
+async def test_a_passage_that_was_deleted_meanwhile_is_left_out() -> None:
+    found = passages("a", "b", "c")
+    there = Found(found.ranked, {key: one for key, one in found.texts.items() if one.chunk.text != "b"})
+    assert found.texts_of(await there.by(ScriptedReranker(c=0.5))) == ["c", "a"]
+
+
+@pytest.mark.parametrize("query", ["clause 2", "§ 2", "What does clause 2 say?"])
+async def test_a_query_for_a_clause_alone_is_not_reranked(world: MattersWorld, query: str) -> None:
     reranker = ScriptedReranker()
-    assert await reranked(reranker, parse_query(query), ranked_passages("a")) is None
-    assert reranker.asked == []
+    outcome = await search(world, reranker, query)
+    assert outcome.hits[0].stored.chunk.heading == "2. Deposit"
+    assert (outcome.reranked, outcome.rerank_failed, reranker.asked) == (False, False, [])
 
 
-async def test_nothing_found_is_not_reranked() -> None:
+async def test_nothing_found_is_not_reranked(world: MattersWorld) -> None:
     reranker = ScriptedReranker()
-    assert await reranked(reranker, parse_query("what"), []) is None
+    assert (await search(world, reranker, '"nobody says this"')).hits == ()
     assert reranker.asked == []
 
 
@@ -117,7 +140,7 @@ async def test_a_reranker_that_fails_leaves_the_order_alone(failure: Exception) 
     reranker = ScriptedReranker()
     reranker.failure = failure
     with capture_logs() as logged:
-        assert await reranked(reranker, parse_query("secret words"), ranked_passages("a")) is None
+        assert await passages("a").by(reranker, "secret words") is None
     assert logged == [
         {
             "event": "search_not_reranked",
@@ -135,13 +158,13 @@ async def test_a_reranker_that_takes_too_long_is_not_waited_for(monkeypatch: pyt
             raise AssertionError
 
     monkeypatch.setattr(ranking, "TIME_LIMIT_S", 0.01)
-    assert await reranked(EndlessReranker(), parse_query("what"), ranked_passages("a")) is None
+    assert await passages("a").by(EndlessReranker()) is None
 
 
 async def search(world: MattersWorld, reranker: ScriptedReranker, query: str, **options: Any) -> SearchOutcome:
     matter = await world.matter()
     await world.ingest(matter, {"lease.md": LEASE})
-    retriever = Retriever(world.store, world.vectors, world.embedder, reranker)
+    retriever = Retriever(world.store, world.indexes, world.embedder, reranker)
     return await retriever.search(TENANT, SearchQuery(matter.matter_id, query, **options))
 
 
@@ -153,9 +176,9 @@ async def test_a_search_says_that_it_was_reranked_and_how(world: MattersWorld) -
         ("3. Repairs", 0.75),
         ("2. Deposit", 0.5),
     ]
-    [(query, passages)] = reranker.asked
+    [(query, asked)] = reranker.asked
     assert query == "What does the tenant pay?"
-    assert {passage.section_path for passage in passages} == {
+    assert {passage.section_path for passage in asked} == {
         ("Lease", "1. Rent"),
         ("Lease", "2. Deposit"),
         ("Lease", "3. Repairs"),

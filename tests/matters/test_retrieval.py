@@ -1,11 +1,14 @@
 """Hybrid search."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from proviso_service.errors import InvalidRequest, MatterNotFound
-from proviso_service.matters.model import Matter, SearchQuery, chunk_id
+from proviso_service.matters.model import Matter, SearchQuery
 from proviso_service.matters.retrieval import Retriever
-from proviso_service.matters.stores import VectorRecord
+from proviso_service.matters.search_index import IndexAnswer, IndexQuery, MatterIndex
 from proviso_service.reading.model import Chunk, ParsedDocument
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 from tests.support.stored import a_document
@@ -68,10 +71,12 @@ async def test_words_found_beyond_the_nearest_have_their_true_similarity(
     await world.ingest(matter, {"lease.md": LEASE, "licence.md": LICENSE})
     whole = {h.stored.chunk_id: h for h in (await world.search(matter, "Zephyr law", threshold=0.0)).hits}
 
-    async def nothing_near(*_: object) -> list[object]:
-        return []
+    search = MatterIndex.search
 
-    monkeypatch.setattr(world.vectors, "search", nothing_near)
+    def nothing_near(index: MatterIndex, query: IndexQuery) -> IndexAnswer:
+        return search(index, replace(query, near=np.empty(0, dtype=np.intp)))
+
+    monkeypatch.setattr(MatterIndex, "search", nothing_near)
     by_words = (await world.search(matter, "Zephyr law", threshold=0.0)).hits
     assert len(by_words) >= 2
     for hit in by_words:
@@ -132,7 +137,7 @@ async def test_the_order_is_the_same_every_time(world: MattersWorld) -> None:
 async def test_a_matter_is_searched_by_its_tenant_only(world: MattersWorld) -> None:
     matter = await world.matter()
     await world.ingest(matter, {"lease.md": LEASE})
-    retriever = Retriever(world.store, world.vectors, world.embedder)
+    retriever = Retriever(world.store, world.indexes, world.embedder)
     with pytest.raises(MatterNotFound):
         await retriever.search(OTHER_TENANT, SearchQuery(matter.matter_id, "rent"))
     other = await world.matter()
@@ -148,7 +153,7 @@ async def test_a_matter_is_searched_by_its_tenant_only(world: MattersWorld) -> N
     ],
 )
 async def test_a_malformed_query_is_refused(world: MattersWorld, field: str, query: SearchQuery) -> None:
-    retriever = Retriever(world.store, world.vectors, world.embedder)
+    retriever = Retriever(world.store, world.indexes, world.embedder)
     with pytest.raises(InvalidRequest, match=field):
         await retriever.search(TENANT, query)
 
@@ -185,11 +190,6 @@ async def with_clauses(world: MattersWorld) -> Matter:
     vectors = await world.embedder.embed_documents([chunk.text for chunk in chunks])
     parsed = ParsedDocument("\n".join(CLAUSES.values()))
     await world.store.commit_ready(document, parsed, chunks, world.embedder.model_id, vectors)
-    records = [
-        VectorRecord(chunk_id(document.document_id, chunk.ordinal), matter.matter_id, document.document_id, vector)
-        for chunk, vector in zip(chunks, vectors, strict=True)
-    ]
-    await world.vectors.upsert(TENANT, records)
     return matter
 
 
@@ -290,14 +290,14 @@ async def test_a_passage_whose_document_goes_meanwhile_is_left_out(
 ) -> None:
     matter = await world.matter()
     documents = await world.ingest(matter, {"lease.md": LEASE, "licence.md": LICENSE})
-    search_words = world.store.search_words
+    search = world.indexes.search
 
     async def deleted_afterwards(*asked: object) -> object:
-        hits = await search_words(*asked)  # type: ignore[arg-type]
+        answer = await search(*asked)  # type: ignore[arg-type]
         await world.matters.delete_document(TENANT, matter.matter_id, documents["lease.md"].document_id)
-        return hits
+        return answer
 
-    monkeypatch.setattr(world.store, "search_words", deleted_afterwards)
+    monkeypatch.setattr(world.indexes, "search", deleted_afterwards)
     outcome = await world.search(matter, "governing law", threshold=0.0)
     assert {hit.stored.filename for hit in outcome.hits} == {"licence.md"}
 

@@ -6,6 +6,7 @@ from proviso_service.errors import DocumentFailed, DocumentNotFound, DocumentPro
 from proviso_service.matters.document_text import TextPart
 from proviso_service.matters.model import DocumentStatus
 from proviso_service.paging import PageRequest
+from tests.support.audit import inventory
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -131,7 +132,7 @@ async def test_a_deleted_document_is_gone_from_everywhere(world: MattersWorld) -
         await world.matters.get_document(TENANT, matter.matter_id, document_id)
     outcome = await world.search(matter, "rent", threshold=0.0)
     assert {hit.stored.filename for hit in outcome.hits} == {"other.md"}
-    assert (await world.vectors.count(), world.blob_count()) == (1, 1)
+    assert ((await inventory(world)).indexed, world.blob_count()) == (1, 1)
     assert not (await world.upload(matter, LEASE)).already_existed
 
 
@@ -142,6 +143,6 @@ async def test_a_deleted_matter_takes_its_documents_along(world: MattersWorld) -
     await world.matters.delete(TENANT, matter.matter_id)
     with pytest.raises(MatterNotFound):
         await world.matters.get(TENANT, matter.matter_id)
-    assert (await world.vectors.count(), world.blob_count()) == (1, 1)
+    assert ((await inventory(world)).indexed, world.blob_count()) == (1, 1)
     [document] = await world.matters.all_documents(TENANT, other.matter_id)
     assert document.status is DocumentStatus.READY

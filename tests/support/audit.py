@@ -1,6 +1,7 @@
 """Everything that is kept of matters, counted and compared: nothing lost, nothing doubled, nothing left behind."""
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,28 +12,24 @@ from proviso_service.backends.sql.documents import document_of
 from proviso_service.backends.sql.tables import documents
 from proviso_service.errors import DocumentNotFound
 from proviso_service.matters.model import Document, DocumentStatus
+from proviso_service.matters.model import document_of as document_of_chunk
+from proviso_service.matters.search_index import MatterIndex
 from tests.support.matters_world import MattersWorld
 
 COMMON_WORD = "everywhere"
 """Every passage of the tests' texts holds it, so that a search for it finds all there is."""
 
-TABLES = ("matters", "documents", "leftovers", "outlines", "segments", "embeddings", "chunks", "chunk_words_docsize")
-
-UNUSED_EMBEDDINGS = """
-    SELECT count(*) FROM embeddings e WHERE NOT EXISTS (
-        SELECT 1 FROM chunks c
-        WHERE c.tenant = e.tenant AND c.model_id = e.model_id AND c.content_sha256 = e.content_sha256)
-"""
+TABLES = ("matters", "documents", "leftovers", "outlines", "segments", "chunks", "packed_documents")
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """What there is: rows by table, documents, names of blobs, number of vectors."""
+    """What there is: rows by table, documents, names of blobs, and the passages in the indexes of matters."""
 
     rows: dict[str, int]
     documents: tuple[Document, ...]
     blobs: frozenset[str]
-    vectors: int
+    indexed: int
 
     @property
     def ready(self) -> tuple[Document, ...]:
@@ -41,7 +38,9 @@ class Inventory:
 
 async def inventory(world: MattersWorld) -> Inventory:
     rows, found = await world.database.read(_rows)
-    return Inventory(rows, found, _blobs(world.folder / "blobs"), await world.vectors.count())
+    matters = {(document.tenant, document.matter_id) for document in found}
+    indexed = sum([len(await _index(world, *matter)) for matter in matters])
+    return Inventory(rows, found, _blobs(world.folder / "blobs"), indexed)
 
 
 async def check_sound(world: MattersWorld) -> Inventory:
@@ -49,20 +48,25 @@ async def check_sound(world: MattersWorld) -> Inventory:
     found = await inventory(world)
     assert {document.status for document in found.documents} <= {DocumentStatus.READY, DocumentStatus.FAILED}
     passages = sum(document.chunk_count for document in found.documents)
-    counts = {"vectors": found.vectors} | {name: found.rows[name] for name in ("chunks", "chunk_words_docsize")}
+    counts = {"indexed": found.indexed, "chunks": found.rows["chunks"]}
     assert counts == dict.fromkeys(counts, passages), f"{counts} of {passages} passages"
-    assert found.rows["outlines"] == len(found.ready)
+    assert found.rows["outlines"] == found.rows["packed_documents"] == len(found.ready)
     assert found.rows["leftovers"] == 0
     assert found.blobs == {document.document_id for document in found.documents}
-    assert await world.database.read(lambda t: t.execute(text(UNUSED_EMBEDDINGS)).scalar_one()) == 0
     await world.database.write(_check_files)
     for document in found.documents:
         await _check_text(world, document)
     for tenant, matter_id in {(document.tenant, document.matter_id) for document in found.documents}:
         here = [document for document in found.ready if document.matter_id == matter_id]
-        matching = await world.store.documents_matching(tenant, matter_id, COMMON_WORD)
-        assert {hit.document_id: hit.passages for hit in matching} == {d.document_id: d.chunk_count for d in here}
+        index = await _index(world, tenant, matter_id)
+        holding = Counter(map(document_of_chunk, index.chunk_ids(index.holding([COMMON_WORD], None))))
+        assert holding == {d.document_id: d.chunk_count for d in here}
     return found
+
+
+async def _index(world: MattersWorld, tenant: str, matter_id: str) -> MatterIndex:
+    version = (await world.store.get_matter(tenant, matter_id)).index_version
+    return await world.indexes.at(tenant, matter_id, version)
 
 
 async def _check_text(world: MattersWorld, document: Document) -> None:
@@ -85,7 +89,6 @@ def _rows(transaction: Connection) -> tuple[dict[str, int], tuple[Document, ...]
 
 
 def _check_files(transaction: Connection) -> None:
-    transaction.execute(text("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')"))
     assert transaction.execute(text("PRAGMA integrity_check")).scalar_one() == "ok"
     assert transaction.execute(text("PRAGMA foreign_key_check")).all() == []
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from proviso_service.backends.sql import fulltext
+from proviso_service.backends.sql import database
 from proviso_service.backends.sql.deletions import SqlDeletionStore
 from proviso_service.backends.sql.matters import SqlMatterStore
 from tests.support import asking_service
@@ -27,13 +27,14 @@ def die(*_args: Any, **_kwargs: Any) -> NoReturn:
 
 def die_while_rewriting(cursor: Any) -> None:
     cursor.connection.set_progress_handler(die, STEPS_OF_VACUUM)
+    cursor.execute("VACUUM")
 
 
 POINTS: Mapping[str, tuple[object, str, object]] = {
     "before any row is removed": (SqlMatterStore, "delete_documents", die),
     "before the turns are removed": (SqlDeletionStore, "purge_turns", die),
-    "before the file is rewritten": (fulltext, "merge", die),
-    "while the file is rewritten": (fulltext, "merge", die_while_rewriting),
+    "before the file is rewritten": (database, "rewrite", die),
+    "while the file is rewritten": (database, "rewrite", die_while_rewriting),
     "before the receipt is complete": (SqlDeletionStore, "complete", die),
 }
 

@@ -1,4 +1,4 @@
-"""Matters, ingestion and retrieval over SQLite, a folder and embedded Chroma."""
+"""Matters, ingestion and retrieval over SQLite and a folder."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -9,9 +9,6 @@ from pathlib import Path
 from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.vectors.chroma import VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
-from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import (
     Document,
     DocumentProgress,
@@ -22,6 +19,7 @@ from proviso_service.matters.model import (
     UploadHeader,
     UploadResult,
 )
+from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models import Embedder, Vectors
@@ -90,7 +88,7 @@ class MattersWorld:
     folder: Path
     database: Database
     store: SqlMatterStore
-    vectors: MaintainedIndex
+    indexes: ResidentIndexes
     blobs: FolderBlobStore
     embedder: GatedEmbedder
     changes: Changes
@@ -100,7 +98,7 @@ class MattersWorld:
 
     def new_matters(self) -> Matters:
         reader = ThreadReader(self.limits)
-        return Matters(self.store, self.vectors, self.blobs, self.embedder, self.settings, reader)
+        return Matters(self.store, self.indexes, self.blobs, self.embedder, self.settings, reader)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Matters]:
@@ -136,7 +134,7 @@ class MattersWorld:
         return list(last.values())
 
     async def search(self, matter: Matter, query: str, **options: object) -> SearchOutcome:
-        retriever = Retriever(self.store, self.vectors, self.embedder)
+        retriever = Retriever(self.store, self.indexes, self.embedder)
         return await retriever.search(matter.tenant, SearchQuery(matter.matter_id, query, **options))  # type: ignore[arg-type]
 
     async def cleared(self) -> None:
@@ -166,14 +164,12 @@ async def matters_world(folder: Path, embedder: Embedder) -> AsyncIterator[Matte
     blobs = FolderBlobStore(folder / "blobs")
     await blobs.open()
     store = SqlMatterStore(database)
-    index_store = ChromaIndexStore(folder / "vectors", VectorLayout(1, embedder.dimensions, embedder.model_id))
-    vectors = MaintainedIndex(store, index_store, embedder.model_id, embedder.dimensions)
-    vectors.open()
+    indexes = ResidentIndexes(store, embedder.model_id, embedder.dimensions, 64 * 1024 * 1024)
     try:
         with database_changes() as changes:
-            yield MattersWorld(folder, database, store, vectors, blobs, GatedEmbedder(embedder), changes)
+            yield MattersWorld(folder, database, store, indexes, blobs, GatedEmbedder(embedder), changes)
     finally:
-        await vectors.close()
+        await indexes.close()
         await database.close()
 
 

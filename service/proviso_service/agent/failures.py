@@ -10,7 +10,6 @@ from enum import StrEnum
 import httpx
 
 from proviso_service.errors import TooBusy, Unavailable
-from proviso_service.matters import IndexFailed
 from proviso_service.mcp.model import ToolServerFailed
 from proviso_service.retrying import retry_after_seconds, with_causes
 from proviso_service.turns import ExitCause, ExitReason
@@ -23,7 +22,6 @@ _TRANSIENT = (
     ConnectionError,
     httpx.TransportError,
     # These are of the service itself. Failures of model APIs are left out, because their clients have retried already.
-    IndexFailed,
     TooBusy,
     Unavailable,
 )

@@ -10,7 +10,7 @@ from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceServicer
 from proviso_service.api.convert.sessions import rated_answer
 from proviso_service.api.convert.values import RATINGS, fitting_page, or_none
 from proviso_service.api.request_models import Context, PagedRequest, acting_caller, known, parse
-from proviso_service.matters import MaintainedIndex
+from proviso_service.matters import ResidentIndexes
 from proviso_service.paging import PageRequest
 from proviso_service.turns import Rating, SessionStore
 
@@ -22,14 +22,14 @@ class ListRatingsRequestModel(PagedRequest):
 
 
 class MaintenanceServicer(MaintenanceServiceServicer):
-    def __init__(self, index: MaintainedIndex, sessions: SessionStore) -> None:
-        self._index = index
+    def __init__(self, indexes: ResidentIndexes, sessions: SessionStore) -> None:
+        self._indexes = indexes
         self._sessions = sessions
 
     async def RebuildIndex(
         self, _request: pb.RebuildIndexRequest, _context: Context
     ) -> AsyncIterator[pb.RebuildIndexResponse]:
-        async with aclosing(self._index.rebuild()) as states:
+        async with aclosing(self._indexes.rebuild()) as states:
             async for state in states:
                 yield pb.RebuildIndexResponse(vectors_done=state.done, vectors_total=state.total)
 

@@ -7,7 +7,6 @@ import sqlite3
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from math import isfinite
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,22 +22,18 @@ from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database, state_file
 from proviso_service.backends.sql.integrity import check_sound
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.tables import chunks
-from proviso_service.backends.vectors.chroma import COLLECTIONS, VectorLayout
-from proviso_service.backends.vectors.index_store import ChromaIndexStore
+from proviso_service.backends.sql.tables import chunks, documents, packed_documents
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.cli.server_options import Server
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
 from proviso_service.errors import ProvisoError, UnusableKeys
-from proviso_service.matters import IndexFailed, check_originals, probe_vector
+from proviso_service.matters import DocumentStatus, check_originals
 from proviso_service.reading import left_open
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
 from proviso_service.wiring_storage import blob_store
-
-MENDED = "The next start mends it from the state; searches are answered meanwhile."
 
 MAX_ORIGINALS_NAMED = 5
 
@@ -88,11 +83,11 @@ async def examine(data_dir: Path | None = None, models_dir: Path | None = None) 
         return [Finding(Level.FAIL, "Settings", error.message, "Mend it and run the doctor again.")]
     with ExitStack() as held:
         folder, in_use = _data_folder(settings.data_dir, held)
-        state, chunk_count = await _state(settings)
+        state = await _state(settings)
         originals = await _originals(settings, usable=state.level is not Level.FAIL)
-        vectors = await _vector_index(settings, chunk_count, usable=folder.level is not Level.FAIL, in_use=in_use)
+        index = await _search_index(settings, usable=state.level is not Level.FAIL)
     port = await _port(settings, in_use=in_use)
-    models = [_back_ends(settings), _embedding_model(settings), vectors, _chat_model(settings)]
+    models = [_back_ends(settings), _embedding_model(settings), index, _chat_model(settings)]
     return [Finding(Level.OK, "Settings", "can be read"), folder, state, originals, *models, _reading(), port]
 
 
@@ -120,29 +115,29 @@ def _new_folder(folder: Path) -> Finding:
     return Finding(Level.OK, "Data folder", f"{folder} is new; the first start fills it")
 
 
-async def _state(settings: Settings) -> tuple[Finding, int]:
-    """Checks the database. Also returns the number of passages that have a vector of the embedder in use."""
+async def _state(settings: Settings) -> Finding:
+    """Checks the database."""
     name = "State database"
     try:
         state = state_file(settings.resolved_state_url)
         if not state.is_file():
-            return Finding(Level.OK, name, "is new; the first start makes it"), 0
+            return Finding(Level.OK, name, "is new; the first start makes it")
         await asyncio.to_thread(check_sound, state)
         revision, chunk_count, other_count = await _read_state(settings)
     except (SQLAlchemyError, sqlite3.Error, ProvisoError, ValueError, OSError) as error:
         remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the state from a backup: proviso restore."
-        return Finding(Level.FAIL, name, f"cannot be used: {_first_line(error)}", remedy), 0
+        return Finding(Level.FAIL, name, f"cannot be used: {_first_line(error)}", remedy)
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
     if revision not in {script.revision for script in scripts.walk_revisions()}:
         remedy = "Start the version of Proviso that wrote it, or a later one."
-        return Finding(Level.FAIL, name, f"has the unknown schema {revision}", remedy), chunk_count
+        return Finding(Level.FAIL, name, f"has the unknown schema {revision}", remedy)
     if revision != scripts.get_current_head():
-        return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it."), chunk_count
+        return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it.")
     if other_count:
         message = f"{other_count} passages were embedded by another model, and are found by their words only"
         remedy = "Delete their documents and upload them again, or set PROVISO_MODELS__EMBEDDER back."
-        return Finding(Level.WARN, name, message, remedy), chunk_count
-    return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages"), chunk_count
+        return Finding(Level.WARN, name, message, remedy)
+    return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages")
 
 
 async def _read_state(settings: Settings) -> tuple[str, int, int]:
@@ -226,35 +221,29 @@ def _embedding_model(settings: Settings) -> Finding:
     return Finding(Level.OK, "Embedding model", f"{folder}, checksums agree")
 
 
-async def _vector_index(settings: Settings, chunk_count: int, *, usable: bool, in_use: bool) -> Finding:
-    """Checks the index. It is opened only while this process owns the folder: two processes would damage it."""
-    name, folder = "Vector index", settings.data_dir / "vectors"
-    if in_use:
-        return Finding(Level.OK, name, "belongs to the running server, and is not opened beside it")
-    if not usable or not folder.is_dir():
-        if chunk_count:
-            return Finding(Level.WARN, name, f"is missing, for {chunk_count} passages", MENDED)
-        return Finding(Level.OK, name, "is new; the first start makes it")
+async def _search_index(settings: Settings, *, usable: bool) -> Finding:
+    """Checks that every READY document has a vector for each passage, and words."""
+    name = "Search index"
+    if not usable or not state_file(settings.resolved_state_url).is_file():
+        return Finding(Level.OK, name, "is not known without a state" if not usable else "is new")
+    size = vector_model(settings).dimensions * 4
+    of_model = packed_documents.c.model_id == vector_model(settings).model_id
+    is_whole = ~of_model | (func.length(packed_documents.c.vectors) == documents.c.chunk_count * size)
+    whole = documents.join(packed_documents).select().with_only_columns(func.count()).where(is_whole)
+    ready = select(func.count()).where(documents.c.status == DocumentStatus.READY)
+    database = Database(settings.resolved_state_url)
     try:
-        vector_count = await _count_vectors(folder, settings)
-    except (IndexFailed, OSError) as error:
-        return Finding(Level.WARN, name, f"cannot be used: {_first_line(error)}", MENDED)
-    counts = f"{vector_count} vectors for {chunk_count} passages"
-    if vector_count != chunk_count:
-        return Finding(Level.WARN, name, counts, MENDED)
-    return Finding(Level.OK, name, counts)
-
-
-async def _count_vectors(folder: Path, settings: Settings) -> int:
-    """Counts the vectors that a search can find."""
-    model = vector_model(settings)
-    layout = VectorLayout(COLLECTIONS, model.dimensions, model.model_id)
-    index = await ChromaIndexStore(folder, layout).open_current()
-    try:
-        surveys = [await index.survey(part, probe_vector(model.dimensions)) for part in index.parts]
-        return sum(isfinite(vector.similarity) for vectors in surveys for vector in vectors)
+        found, wanted = await database.read(lambda c: (c.execute(whole).scalar_one(), c.execute(ready).scalar_one()))
+    except (SQLAlchemyError, ProvisoError) as error:
+        return Finding(
+            Level.WARN, name, f"could not be read: {_first_line(error)}", "Start the service, and run the doctor again."
+        )
     finally:
-        await index.close()
+        await database.close()
+    if found != wanted:
+        remedy = "Upload the documents again, or restore the state from a backup: proviso restore."
+        return Finding(Level.FAIL, name, f"{wanted - found} of {wanted} documents are not packed for searching", remedy)
+    return Finding(Level.OK, name, f"{wanted} documents are packed for searching")
 
 
 def _chat_model(settings: Settings) -> Finding:

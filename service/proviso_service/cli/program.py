@@ -287,17 +287,17 @@ def reindex(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines of the progress, then a summary.")] = False,
 ) -> None:
-    """Build the vector index anew from the vectors in the database.
+    """Build the search index anew from the passages in the database.
 
-    A running server does it while it answers. Nothing is lost when it is stopped: the index in use stays until the new
-    one is ready.
+    A running server does it while it answers. Nothing is lost when it is stopped: each document has its old entries
+    until it has the new ones.
     """
     from proviso_service.cli.reindex import rebuild
 
     try:
         rebuild(server, data_dir, as_json=as_json)
     except KeyboardInterrupt:
-        typer.echo("Stopped. A running server goes on; without one, the old index stays in use.", err=True)
+        typer.echo("Stopped. A running server goes on; without one, some documents keep their old entries.", err=True)
         raise
 
 

@@ -1,4 +1,4 @@
-"""`proviso reindex`: the vector index is built anew, by the running server or, when none runs, in this process."""
+"""`proviso reindex`: the search index is built anew, by the running server or, when none runs, in this process."""
 
 import asyncio
 import time
@@ -20,22 +20,22 @@ from proviso_service.cli.output import CommandError, UsageProblem, console, prin
 from proviso_service.cli.server_options import Server
 from proviso_service.cli.state import record
 from proviso_service.errors import ProvisoError
-from proviso_service.matters import MaintainedIndex
+from proviso_service.matters import ResidentIndexes
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.wiring_models import vector_index, vector_model
+from proviso_service.wiring_models import search_indexes, vector_model
 
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """How many vectors the new index holds, and how many there are."""
+    """How many passages are packed anew, and how many there are."""
 
     vectors_done: int
     vectors_total: int
 
 
 def rebuild(server: Server, data_dir: Path | None, *, as_json: bool) -> None:
-    """Builds the vector index anew and shows how far it is. Raises CommandError."""
+    """Builds the search index anew and shows how far it is. Raises CommandError."""
     begun = time.monotonic()
     with _showing_progress(as_json=as_json) as show:
         last = asyncio.run(_rebuild(server, data_dir, show))
@@ -43,7 +43,7 @@ def rebuild(server: Server, data_dir: Path | None, *, as_json: bool) -> None:
     if as_json:
         print_json({"rebuilt": last.vectors_total, "seconds": round(seconds, 1)})
     else:
-        console().print(f"The vector index is built anew: {last.vectors_total:,} vectors in {seconds:.1f} s")
+        console().print(f"The search index is built anew: {last.vectors_total:,} passages in {seconds:.1f} s")
 
 
 async def _rebuild(server: Server, data_dir: Path | None, show: Callable[[Reindexed], None]) -> Reindexed:
@@ -69,8 +69,8 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
         try:
             if not state_file(settings.resolved_state_url).is_file():
                 raise CommandError(f"There is no server to ask, and nothing to index in {settings.data_dir}")
-            database, index = await _open(settings, stack)
-            async for progress in index.rebuild():
+            database, indexes = await _open(settings, stack)
+            async for progress in indexes.rebuild():
                 yield Reindexed(progress.done, progress.total)
             await record(database, "proviso reindex", "rebuild")
         except FolderInUse as error:
@@ -81,16 +81,15 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
             raise CommandError(error.message) from error
 
 
-async def _open(settings: Settings, stack: AsyncExitStack) -> tuple[Database, MaintainedIndex]:
+async def _open(settings: Settings, stack: AsyncExitStack) -> tuple[Database, ResidentIndexes]:
     stack.enter_context(FolderLock(settings.data_dir))
     stack.enter_context(StateLock(state_file(settings.resolved_state_url)))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
     await database.migrate()
-    index = vector_index(settings, SqlMatterStore(database), vector_model(settings))
-    index.open()
-    stack.push_async_callback(index.close)
-    return database, index
+    indexes = search_indexes(settings, SqlMatterStore(database), vector_model(settings))
+    stack.push_async_callback(indexes.close)
+    return database, indexes
 
 
 @contextmanager

@@ -1,14 +1,13 @@
 """Matters and their documents: upload, ingestion, search, and reading of texts.
 
 `Matters` (`service.py`) keeps matters and documents, `Retriever` (`retrieval.py`) searches them. `stores.py` declares
-what is kept where: rows and bytes, which are the truth, and vectors, which `maintained_index.py` makes follow the rows.
+what is kept where: rows and bytes, which are the truth. `search_index.py` is what a search compares, in memory;
+`packing.py` makes the rows that it is loaded from, and `resident_indexes.py` keeps it for the matters in use.
 """
 
 from proviso_service.matters.document_text import TextPart
 from proviso_service.matters.excerpts import Mark, best_excerpt
 from proviso_service.matters.files import FileReader, reading_limits
-from proviso_service.matters.indexes import IndexedVector, IndexFailed, OpenIndex
-from proviso_service.matters.maintained_index import MaintainedIndex
 from proviso_service.matters.model import (
     ALL_MATTERS,
     DEFAULT_SEMANTIC_WEIGHT,
@@ -41,22 +40,21 @@ from proviso_service.matters.model import (
     why_not_ready,
 )
 from proviso_service.matters.originals import check_originals, every_document, original_pieces
-from proviso_service.matters.reconciling import probe_vector
+from proviso_service.matters.packing import PackedDocument, PackedWords
+from proviso_service.matters.resident_indexes import NearestPassages, ResidentIndexes
 from proviso_service.matters.retrieval import Documentation, Retriever
+from proviso_service.matters.search_index import MatterIndex, Rows
 from proviso_service.matters.service import MatterReader, Matters
 from proviso_service.matters.stores import (
     PIECE_BYTES,
     BlobDamaged,
     BlobStore,
     Leftover,
-    LexicalHit,
     MatterStore,
     MemberStore,
-    VectorHit,
-    VectorRecord,
 )
 from proviso_service.matters.validation import is_uuid, uuid_of, uuids_of
-from proviso_service.matters.wording import holds_phrase, searchable
+from proviso_service.matters.wording import holds_phrase
 
 __all__ = [
     "ALL_MATTERS",
@@ -77,22 +75,23 @@ __all__ = [
     "Documentation",
     "EmptyReason",
     "FileReader",
-    "IndexFailed",
-    "IndexedVector",
     "Leftover",
     "LegalHold",
-    "LexicalHit",
-    "MaintainedIndex",
     "Mark",
     "Matter",
+    "MatterIndex",
     "MatterReader",
     "MatterStore",
     "Matters",
     "Member",
     "MemberStore",
-    "OpenIndex",
+    "NearestPassages",
     "Outline",
+    "PackedDocument",
+    "PackedWords",
+    "ResidentIndexes",
     "Retriever",
+    "Rows",
     "SearchHit",
     "SearchOutcome",
     "SearchQuery",
@@ -101,8 +100,6 @@ __all__ = [
     "TextPart",
     "UnsearchedDocument",
     "UploadHeader",
-    "VectorHit",
-    "VectorRecord",
     "Visibility",
     "best_excerpt",
     "cause_of",
@@ -112,9 +109,7 @@ __all__ = [
     "holds_phrase",
     "is_uuid",
     "original_pieces",
-    "probe_vector",
     "reading_limits",
-    "searchable",
     "unread_error",
     "uuid_of",
     "uuids_of",

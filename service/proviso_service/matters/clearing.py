@@ -5,24 +5,22 @@ from collections.abc import Awaitable, Iterable, Sequence
 
 import structlog
 
-from proviso_service.concurrency import with_timeout
 from proviso_service.errors import Unavailable
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.progress import ProgressBoard
-from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, VectorIndex
+from proviso_service.matters.resident_indexes import ResidentIndexes
+from proviso_service.matters.stores import BlobStore, Leftover, MatterStore
 from proviso_service.retrying import Backoff
 
 BATCH_LEFTOVERS = 100
 BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
-STEP_TIME_LIMIT_S = 300.0
-"""The time limit of one deletion in the index, including what waits there before it."""
-
 _log = structlog.get_logger(__name__)
 
 
 class Clearing:
-    """Removes the rows of deleted matters, and the vectors and bytes of documents that have no row.
+    """Removes the rows of deleted matters and the bytes of documents that have no row, and drops both from the indexes.
+    Whatever else comes to keep something of a matter is to be erased here, too.
 
     The store holds all that is to be done, so nothing is lost with the process. What fails is logged and tried again by
     a task between `open` and `close`, which also does what an earlier process has left."""
@@ -30,13 +28,13 @@ class Clearing:
     def __init__(
         self,
         store: MatterStore,
-        vectors: VectorIndex,
+        indexes: ResidentIndexes,
         blobs: BlobStore,
         ingestion: Ingestion,
         board: ProgressBoard,
     ) -> None:
         self._store = store
-        self._vectors = vectors
+        self._indexes = indexes
         self._blobs = blobs
         self._ingestion = ingestion
         self._board = board
@@ -113,20 +111,17 @@ class Clearing:
             await self._ingestion.abandon(leftover.document_id)
             self._board.deleted(leftover.document_id)
         try:
-            await self._clear_vectors(leftovers)
+            await self._clear_index(leftovers[0])
         finally:
             for leftover in leftovers:
                 await self._blobs.delete(leftover.tenant, leftover.document_id)
         await self._store.forget_leftovers(leftovers[0].tenant, [leftover.document_id for leftover in leftovers])
 
-    async def _clear_vectors(self, leftovers: Sequence[Leftover]) -> None:
-        first = leftovers[0]
-        if first.matter_deleted:
-            await with_timeout(STEP_TIME_LIMIT_S, self._vectors.delete_matter(first.tenant, first.matter_id))
-            return
-        for leftover in leftovers:
-            deletion = self._vectors.delete_document(leftover.tenant, leftover.matter_id, leftover.document_id)
-            await with_timeout(STEP_TIME_LIMIT_S, deletion)
+    async def _clear_index(self, leftover: Leftover) -> None:
+        if leftover.matter_deleted:
+            await self._indexes.forget(leftover.tenant, leftover.matter_id)
+        else:
+            await self._indexes.catch_up(leftover.tenant, leftover.matter_id)
 
     async def _succeeds(self, work: Awaitable[None]) -> bool:
         try:

@@ -19,7 +19,7 @@ from proviso_service.errors import (
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
-from proviso_service.matters.stores import MatterStore, VectorIndex
+from proviso_service.matters.stores import MatterStore
 from proviso_service.retrying import Backoff, RetryPolicy
 
 
@@ -87,7 +87,6 @@ class Ingestion:
     def __init__(
         self,
         store: MatterStore,
-        vectors: VectorIndex,
         pipeline: Pipeline,
         board: ProgressBoard,
         workers: int,
@@ -95,7 +94,6 @@ class Ingestion:
     ) -> None:
         """`retry_s` is the longest first wait after a transient failure; it doubles."""
         self._store = store
-        self._vectors = vectors
         self._pipeline = pipeline
         self._board = board
         self._worker_count = workers
@@ -155,9 +153,6 @@ class Ingestion:
     async def _ingest(self, document: Document) -> None:
         try:
             current = await self._store.get_document(document.tenant, document.matter_id, document.document_id)
-            if current.status is DocumentStatus.PROCESSING:
-                # An earlier process began this document, and may have cut it into other passages than will be made now.
-                await self._delete_vectors(current)
             if not current.status.is_final:
                 await self._ingest_patiently(current)
         except DocumentNotFound:
@@ -183,19 +178,9 @@ class Ingestion:
                 await self._pipeline.ingest(document, self._board.publish)
 
     async def _fail(self, document: Document, reason: str, cause: FailureCause) -> None:
-        """Sets a document to FAILED. Its vectors are deleted first, so that after a crash in between the next process
-        ingests the document again."""
-        try:
-            await self._delete_vectors(document)
-        except Exception:
-            # These vectors are invisible, and are deleted with the document or when it is tried again.
-            _log.warning("vectors of a failed document stay", document_id=document.document_id, exc_info=True)
         with suppress(DocumentNotFound):
             failed = await self._store.set_status(document, DocumentStatus.FAILED, reason, cause)
             self._board.publish(DocumentProgress(failed))
-
-    async def _delete_vectors(self, document: Document) -> None:
-        await self._vectors.delete_document(document.tenant, document.matter_id, document.document_id)
 
 
 def _is_transient(error: BaseException) -> bool:

@@ -7,8 +7,9 @@ import numpy as np
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import KeyDestroyed, UnsupportedDocument
 from proviso_service.matters.files import FileReader
-from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus, chunk_id
-from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore, VectorIndex, VectorRecord
+from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
+from proviso_service.matters.resident_indexes import ResidentIndexes
+from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore
 from proviso_service.models import Embedder, Vectors
 from proviso_service.reading import Chunk, ReadDocument, readable
 
@@ -40,28 +41,27 @@ class ChunkEmbedder:
 
 
 BATCH_CHUNKS = 64
-BATCH_VECTORS = 1_000
 STEP_TIME_LIMIT_S = 300.0
-"""The time limit of one batch of chunks in the model or the index; ordinary batches take a second."""
+"""The time limit of one batch of chunks in the model; ordinary batches take a second."""
 
 Report = Callable[[DocumentProgress], None]
 
 
 class Pipeline:
-    """The steps of ingestion. Every step can be repeated after a crash: vectors are written under the same ids again,
-    and the document becomes visible only in the one transaction that makes it READY."""
+    """The steps of ingestion. Every step can be repeated after a crash: all that a document is searched by is written
+    in the one transaction that makes it READY."""
 
     def __init__(
         self,
         store: MatterStore,
         blobs: BlobStore,
-        vectors: VectorIndex,
+        indexes: ResidentIndexes,
         embedder: Embedder,
         files: FileReader,
     ) -> None:
         self._store = store
         self._blobs = blobs
-        self._vectors = vectors
+        self._indexes = indexes
         self._embedder = embedder
         self._files = files
 
@@ -76,8 +76,8 @@ class Pipeline:
         read = await self._read(document)
         parsed, chunks = read.parsed, read.chunks
         vectors = await self._embed(document, chunks, report)
-        await self._index(document, vectors)
         ready = await self._store.commit_ready(document, parsed, chunks, self._embedder.model_id, vectors)
+        self._indexes.follow(document.tenant, document.matter_id)
         report(DocumentProgress(ready, len(chunks), len(chunks)))
 
     async def _read(self, document: Document) -> ReadDocument:
@@ -103,13 +103,3 @@ class Pipeline:
             vectors[start : start + len(batch)] = await with_timeout(STEP_TIME_LIMIT_S, embedder.embed(batch))
             report(DocumentProgress(document, start + len(batch), len(chunks)))
         return vectors
-
-    async def _index(self, document: Document, vectors: Vectors) -> None:
-        for start in range(0, len(vectors), BATCH_VECTORS):
-            records = [
-                VectorRecord(
-                    chunk_id(document.document_id, start + row), document.matter_id, document.document_id, vector
-                )
-                for row, vector in enumerate(vectors[start : start + BATCH_VECTORS])
-            ]
-            await with_timeout(STEP_TIME_LIMIT_S, self._vectors.upsert(document.tenant, records))

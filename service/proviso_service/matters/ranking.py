@@ -2,7 +2,7 @@
 numbers (reciprocal rank fusion), the threshold, and a second look by a reranker."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -10,8 +10,8 @@ import structlog
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import ProvisoError
-from proviso_service.matters.candidates import SearchCandidate
-from proviso_service.matters.model import SearchQuery
+from proviso_service.matters.model import SearchQuery, StoredChunk
+from proviso_service.matters.search_index import SearchCandidate
 from proviso_service.matters.wording import ParsedQuery
 from proviso_service.models import ModelPassage, Reranker
 
@@ -103,7 +103,7 @@ def _spread(ranked: Sequence[RankedPassage], max_per_document: int) -> Iterator[
     taken = Counter[str]()
     rounds: list[list[RankedPassage]] = [[] for _ in range(max_per_document or 1)]
     for one in ranked:
-        document_id = one.candidate.stored.document_id
+        document_id = one.candidate.document_id
         if taken[document_id] < len(rounds) or not max_per_document:
             rounds[taken[document_id] if max_per_document else 0].append(one)
         taken[document_id] += 1
@@ -119,18 +119,16 @@ _log = structlog.get_logger(__name__)
 
 
 async def reranked(
-    reranker: Reranker | None, query: ParsedQuery, ranked: Sequence[RankedPassage]
+    reranker: Reranker, query: ParsedQuery, ranked: Sequence[RankedPassage], texts: Mapping[str, StoredChunk]
 ) -> Sequence[RankedPassage] | None:
     """Returns the passages in the order of the reranker's scores; equal ones stay as they were. Passages of clauses
-    that the query names stay before all others. Phrases need no care, because every passage holds them.
+    that the query names stay before all others. Phrases need no care, because every passage holds them. `texts` are the
+    first RERANKED passages by their chunks' ids; those that are missing were deleted meanwhile, and are left out.
 
-    Returns None where the order stays as it is: there is no reranker, or nothing to look at; the query asks for clauses
-    by their numbers alone, about which the numbers say more than the words; or the reranker fails or takes too long,
-    which is logged."""
-    best = ranked[:RERANKED]
-    if reranker is None or not best or query.is_reference:
-        return None
-    passages = [ModelPassage(one.candidate.stored.chunk.text, one.candidate.stored.chunk.section_path) for one in best]
+    Returns None where the order stays as it is, because the reranker fails or takes too long, which is logged."""
+    best = [one for one in ranked[:RERANKED] if one.candidate.chunk_id in texts]
+    chunks = [texts[one.candidate.chunk_id].chunk for one in best]
+    passages = [ModelPassage(chunk.text, chunk.section_path) for chunk in chunks]
     try:
         scores = await with_timeout(TIME_LIMIT_S, reranker.score(" ".join(query.text.split()), passages))
     except (ProvisoError, TimeoutError) as failure:

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from proviso_service.concurrency import together, with_timeout
+from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
-from proviso_service.matters.candidates import Candidates, CandidateSearch, SearchCandidate, SearchScope
+from proviso_service.matters.candidates import Candidates, CandidateSearch, SearchScope
 from proviso_service.matters.excerpts import Snippets
 from proviso_service.matters.model import (
     DOCUMENTATION,
@@ -18,12 +18,15 @@ from proviso_service.matters.model import (
     SearchHit,
     SearchOutcome,
     SearchQuery,
+    StoredChunk,
     UnsearchedDocument,
 )
-from proviso_service.matters.ranking import RankedPassage, rank, reranked, spread
-from proviso_service.matters.stores import MatterStore, VectorIndex
+from proviso_service.matters.ranking import RERANKED, RankedPassage, rank, reranked, spread
+from proviso_service.matters.resident_indexes import ResidentIndexes
+from proviso_service.matters.search_index import SearchCandidate
+from proviso_service.matters.stores import MatterStore
 from proviso_service.matters.validation import matter_or_documentation, uuids_of
-from proviso_service.matters.wording import parse_query
+from proviso_service.matters.wording import ParsedQuery, parse_query
 from proviso_service.models import Embedder, Reranker
 from proviso_service.paging import offset_in
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -39,7 +42,7 @@ class Retriever:
     def __init__(
         self,
         store: MatterStore,
-        vectors: VectorIndex,
+        indexes: ResidentIndexes,
         embedder: Embedder,
         reranker: Reranker | None = None,
         spans: Spans = NO_SPANS,
@@ -48,7 +51,7 @@ class Retriever:
         self._store = store
         self._reranker = reranker
         self._spans = spans
-        self._candidates = CandidateSearch(store, vectors, embedder)
+        self._candidates = CandidateSearch(store, indexes, embedder)
         self._running = asyncio.Semaphore(max_running)
 
     async def search(self, tenant: str, query: SearchQuery) -> SearchOutcome:
@@ -96,13 +99,10 @@ class Retriever:
         scope = _page_scope(place, query, index_version)
         first = offset_in(query.page_token, scope) if query.page_token else 0
         parsed = parse_query(query.query)
-        candidates, matching = await together(
-            self._candidates.find(place, parsed),
-            self._store.documents_matching(
-                place.tenant, place.matter_id, parsed.text, place.document_ids, parsed.phrases
-            ),
-        )
-        snippets = Snippets(parsed)
+        if not index_version:  # nothing was ever READY here
+            candidates = Candidates((), (), -1.0)
+        else:
+            candidates = await self._candidates.find(place, index_version, parsed)
         ranked = rank(candidates.found, query, parsed)
         size = _found_size(candidates, query, len(ranked))
         if not ranked:
@@ -111,36 +111,63 @@ class Retriever:
             return SearchOutcome(
                 query,
                 (),
-                tuple(matching),
+                tuple(candidates.matching),
                 documents_available=available,
                 documents_processing=processing,
                 size=size,
                 empty_reason=reason,
             )
-        reordered = await reranked(self._reranker, parsed, ranked)
+        # The numbers of clauses that a query asks for, and nothing else, say more than a reranker reads in the words.
+        reranker = None if parsed.is_reference else self._reranker
+        reordered = await self._reranked(reranker, place.tenant, parsed, ranked)
         listed = spread(ranked if reordered is None else reordered, query.max_per_document)
         page = listed[first : first + query.max_results]
-        failed = reordered is None and self._reranker is not None and not parsed.is_reference
         return SearchOutcome(
             query,
-            tuple([await self._hit(place.tenant, one, query, snippets) for one in page]),
-            tuple(matching),
+            await self._hits(place.tenant, page, query, Snippets(parsed)),
+            tuple(candidates.matching),
             reranked=reordered is not None,
-            rerank_failed=failed,
+            rerank_failed=reranker is not None and reordered is None,
             size=replace(size, total=len(listed)),
             scope=scope,
             first=first,
         )
 
-    async def _hit(self, tenant: str, one: RankedPassage, query: SearchQuery, snippets: Snippets) -> SearchHit:
+    async def _reranked(
+        self, reranker: Reranker | None, tenant: str, parsed: ParsedQuery, ranked: Sequence[RankedPassage]
+    ) -> Sequence[RankedPassage] | None:
+        if reranker is None:
+            return None
+        return await reranked(reranker, parsed, ranked, await self._texts(tenant, ranked[:RERANKED]))
+
+    async def _texts(self, tenant: str, passages: Sequence[RankedPassage]) -> Mapping[str, StoredChunk]:
+        stored = await self._store.chunks(tenant, [one.candidate.chunk_id for one in passages])
+        return {one.chunk_id: one for one in stored}
+
+    async def _hits(
+        self, tenant: str, page: Sequence[RankedPassage], query: SearchQuery, snippets: Snippets
+    ) -> tuple[SearchHit, ...]:
+        """Returns the page with its texts; without passages that were deleted meanwhile."""
+        texts = await self._texts(tenant, page)
+        return tuple(
+            [
+                await self._hit(tenant, one, texts[one.candidate.chunk_id], query, snippets)
+                for one in page
+                if one.candidate.chunk_id in texts
+            ]
+        )
+
+    async def _hit(
+        self, tenant: str, one: RankedPassage, stored: StoredChunk, query: SearchQuery, snippets: Snippets
+    ) -> SearchHit:
         candidate = one.candidate
-        before, after = await self._store.neighbours(tenant, candidate.stored) if query.include_context else ("", "")
+        before, after = await self._store.neighbours(tenant, stored) if query.include_context else ("", "")
         return SearchHit(
-            candidate.stored,
+            stored,
             candidate.similarity,
             one.score,
             lexical_match=candidate.lexical is not None,
-            snippet=snippets.of(candidate.stored.chunk),
+            snippet=snippets.of(stored.chunk),
             rerank_score=one.rerank_score,
             context_before=before,
             context_after=after,

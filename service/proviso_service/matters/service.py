@@ -33,7 +33,8 @@ from proviso_service.matters.model import (
 from proviso_service.matters.originals import read_content, read_page
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import DocumentWatch, ProgressBoard
-from proviso_service.matters.stores import BlobStore, Leftover, MatterStore, VectorIndex
+from proviso_service.matters.resident_indexes import ResidentIndexes
+from proviso_service.matters.stores import BlobStore, Leftover, MatterStore
 from proviso_service.matters.validation import (
     CheckedBytes,
     checked_header,
@@ -76,7 +77,7 @@ class Matters:
     def __init__(
         self,
         store: MatterStore,
-        vectors: VectorIndex,
+        indexes: ResidentIndexes,
         blobs: BlobStore,
         embedder: Embedder,
         settings: DocumentSettings,
@@ -87,9 +88,9 @@ class Matters:
         self._settings = settings
         self._board = ProgressBoard()
         self._files = FileReader(reader)
-        pipeline = Pipeline(store, blobs, vectors, embedder, self._files)
-        self._ingestion = Ingestion(store, vectors, pipeline, self._board, settings.ingest_workers)
-        self._clearing = Clearing(store, vectors, blobs, self._ingestion, self._board)
+        pipeline = Pipeline(store, blobs, indexes, embedder, self._files)
+        self._ingestion = Ingestion(store, pipeline, self._board, settings.ingest_workers)
+        self._clearing = Clearing(store, indexes, blobs, self._ingestion, self._board)
         self._open = False
         self._finishing: set[asyncio.Task[object]] = set()
 

@@ -1,4 +1,4 @@
-"""The stores that matters need: rows, vectors and bytes. Every method is scoped by tenant."""
+"""The stores that matters need: rows and bytes. Every method is scoped by tenant."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,6 @@ from proviso_service.identity import NEVER_RETRIED, RetryKey
 from proviso_service.matters.model import (
     ALL_MATTERS,
     Document,
-    DocumentHits,
     DocumentStatus,
     Matter,
     Member,
@@ -18,43 +17,16 @@ from proviso_service.matters.model import (
     StoredChunk,
     Visibility,
 )
+from proviso_service.matters.packing import PackedDocument
 from proviso_service.models import Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, PageWords, ParsedDocument
 
 
 @dataclass(frozen=True, slots=True)
-class LexicalHit:
-    """A chunk that holds one of the query's telling words. `rank` counts from 0, best first; `all_terms` says that the
-    chunk holds every significant word of the query."""
-
-    chunk_id: str
-    rank: int
-    all_terms: bool
-
-
-@dataclass(frozen=True, slots=True)
-class VectorHit:
-    """A chunk that was found by its vector; `similarity` is the cosine."""
-
-    chunk_id: str
-    similarity: float
-
-
-@dataclass(frozen=True, slots=True)
-class VectorRecord:
-    """The vector of a chunk, shape (dimensions,), and where the chunk belongs."""
-
-    chunk_id: str
-    matter_id: str
-    document_id: str
-    vector: Vectors
-
-
-@dataclass(frozen=True, slots=True)
 class Leftover:
-    """Bytes and vectors that may remain of a document which has no row; `matter_deleted` says that its matter has no
-    row either."""
+    """What may remain of a document which has no row: its bytes, and its place in the index in memory; `matter_deleted`
+    says that its matter has no row either."""
 
     tenant: str
     matter_id: str
@@ -80,7 +52,7 @@ class MemberStore(Members, Protocol):
 
 
 class MatterStore(Protocol):
-    """The rows of matters, documents, texts, chunks and embeddings, which are the source of truth."""
+    """The rows of matters, documents, texts, chunks and what a search needs of them, which are the source of truth."""
 
     async def create_matter(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED, owner: str = "") -> Matter:
         """Makes an empty matter whose only member is `owner`, if one is given, or returns the one that the same call
@@ -192,7 +164,8 @@ class MatterStore(Protocol):
     async def commit_ready(
         self, document: Document, parsed: ParsedDocument, chunks: Sequence[Chunk], model_id: str, vectors: Vectors
     ) -> Document:
-        """Stores text, structure, chunks, full text and embeddings and makes the document READY, in one transaction.
+        """Stores text, structure, chunks with their vectors, and what a search needs of them, and makes the document
+        READY, in one transaction.
         Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
@@ -222,42 +195,16 @@ class MatterStore(Protocol):
         """Returns the texts of the chunks before and after; empty at the ends."""
         ...
 
-    async def search_words(
-        self,
-        tenant: str,
-        matter_id: str,
-        query: str,
-        limit: int,
-        document_ids: Sequence[str] = (),
-        phrases: Sequence[str] = (),
-    ) -> Sequence[LexicalHit]:
-        """Returns chunks of READY documents by BM25, best first. `query` is natural language, never full-text syntax.
-        With `phrases`, each as `wording.fold` gives it, only chunks that hold every one of them."""
+    async def packed_documents(
+        self, tenant: str, matter_id: str, model_id: str, known: Mapping[str, PackedDocument]
+    ) -> tuple[int, Sequence[PackedDocument]]:
+        """Returns the matter's `index_version` and its READY documents as they are at that version, in the order of
+        upload. Those that are `known`, by their ids, are not read again: a READY document does not change. Documents
+        that another model embedded come without vectors. Raises MatterNotFound."""
         ...
 
-    async def search_clauses(
-        self,
-        tenant: str,
-        matter_id: str,
-        numbers: Sequence[Sequence[str]],
-        limit: int,
-        document_ids: Sequence[str] = (),
-    ) -> Sequence[str]:
-        """Returns the ids of READY documents' chunks that are part of the clauses with these numbers, each given by its
-        levels, or of clauses below them. The clauses themselves come first; the rest is in the order of document and
-        position."""
-        ...
-
-    async def documents_matching(
-        self,
-        tenant: str,
-        matter_id: str,
-        query: str,
-        document_ids: Sequence[str] = (),
-        phrases: Sequence[str] = (),
-    ) -> Sequence[DocumentHits]:
-        """Returns READY documents with passages that hold all significant words of the query and every phrase, those
-        with the most such passages first."""
+    async def pack_again(self, tenant: str, document_id: str) -> None:
+        """Makes the packed words of a READY document anew, from its passages."""
         ...
 
     async def known_embeddings(
@@ -265,35 +212,6 @@ class MatterStore(Protocol):
     ) -> Mapping[str, Vectors]:
         """Returns vectors of shape (dimensions,) that were computed before for this tenant, by
         `Chunk.content_sha256`."""
-        ...
-
-
-class VectorIndex(Protocol):
-    """Finds nearest neighbours inside a matter; it is never the source of truth.
-
-    Writes and deletions take place in the order in which they are asked for, even when the caller of one does not wait
-    for its end."""
-
-    async def upsert(self, tenant: str, records: Sequence[VectorRecord]) -> None:
-        """Writes vectors; one that the index has for the same chunk is replaced."""
-        ...
-
-    async def search(
-        self, tenant: str, matter_id: str, vector: Vectors, limit: int, document_ids: Sequence[str] = ()
-    ) -> Sequence[VectorHit]:
-        """Returns the nearest chunks, best first, only within the tenant's matter (and the documents, when given)."""
-        ...
-
-    async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> None:
-        """Removes the vectors of a document."""
-        ...
-
-    async def delete_matter(self, tenant: str, matter_id: str) -> None:
-        """Removes the vectors of a matter."""
-        ...
-
-    async def count(self) -> int:
-        """Returns the number of vectors held, of all tenants."""
         ...
 
 

@@ -29,9 +29,8 @@ _RUN = re.compile(r"[!-~]+|\s+|.", re.DOTALL)
 
 
 def searchable(text: str) -> str:
-    """Returns what the full-text index reads of a text. Words broken at a line's end are in it in both forms, whole and
-    in parts. The index finds its entries again by what it has read, so a change of the result for any text needs a
-    migration that builds the index anew."""
+    """Returns what the words of a text are taken from. Words broken at a line's end are in it in both forms, whole and
+    in parts."""
     plain = readable(text).translate(_LETTER_APOSTROPHE)
     joined = _BROKEN.sub("", plain)
     return plain if joined == plain else f"{plain}\n{joined}"

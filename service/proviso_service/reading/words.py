@@ -3,6 +3,7 @@ their forms."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from unicodedata import normalize
 
 import Stemmer
 
@@ -26,7 +27,10 @@ _JOINT = r"(?:[\u00ad\u200b-\u200f\u2060\ufeff]+|[-\u2010]\r?\n[ \t]*(?=[^\W\d_]
 _TEXT_WORD = re.compile(rf"{_WORD_OR_NUMBER.pattern}(?:{_JOINT}{LETTERS_AND_DIGITS})*")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _IN_WORD = re.compile(_JOINT)
-# Shorter words have no other form; the full-text index treats them so too.
+_SEPARATOR = re.compile("[.,]")
+# Accents of alphabets; the voicing marks of kana and the vowels of Indic scripts are others, and stay.
+_ACCENT = re.compile("[\u0300-\u036f]")
+# Shorter words have no other form.
 _MIN_STEMMED_CHARS = 3
 # A stem is its word without some last letters, of which at most so many differ.
 _CHANGED_CHARS = 2
@@ -129,10 +133,42 @@ def telling_words(words: Sequence[str]) -> Sequence[str]:
     return [word for word in words if word not in GENERAL_WORDS] or words
 
 
+class SearchTerms:
+    """Finds the terms by which a search compares words: their stems by Porter's rules, in lower case and without
+    accents. It remembers those that it has seen, and is for one thread."""
+
+    def __init__(self) -> None:
+        self._stemmer = Stemmer.Stemmer("porter")
+        self._known: dict[str, str] = {}
+
+    def of_text(self, text: str) -> list[str]:
+        """Returns the terms of a text in order. A number with points and commas is a term, and so are its parts and its
+        beginnings."""
+        terms: list[str] = []
+        for word in _WORD_OR_NUMBER.findall(_without_accents(text.casefold())):
+            terms.append(self.of_word(word))
+            if ends := [match.start() for match in _SEPARATOR.finditer(word)]:
+                terms += _SEPARATOR.split(word)
+                terms += (word[:end] for end in ends[1:])
+        return terms
+
+    def of_word(self, word: str) -> str:
+        """Returns the term of one of the words that `words_of` finds in a query."""
+        term = self._known.get(word)
+        if term is None:
+            plain = _without_accents(word)
+            term = self._stemmer.stemWord(plain) if len(plain) >= _MIN_STEMMED_CHARS else plain
+            self._known[word] = term
+        return term
+
+
+def _without_accents(text: str) -> str:
+    return text if text.isascii() else normalize("NFC", _ACCENT.sub("", normalize("NFD", text)))
+
+
 class WordForms:
-    """Finds the words of one query in texts, in all forms that the full-text index takes for the same word, which are
-    those with the same stem by Porter's rules. It remembers the stems of words that it has seen, so it is made for one
-    search."""
+    """Finds the words of one query in texts, in all forms that a search takes for the same word, which are those with
+    the same stem by Porter's rules. It remembers the stems of words that it has seen, so it is made for one search."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._stemmer = Stemmer.Stemmer("porter")

@@ -9,10 +9,11 @@ from sqlalchemy import Connection, text
 from proviso_service.backends.sql.contents import SEGMENT_CHARS
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.errors import DocumentNotFound
+from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import DocumentStatus, Matter, Outline, StoredChunk, chunk_id
+from proviso_service.matters.packing import PackedDocument, PackedWords
 from proviso_service.reading.model import PACKED_WORD, Chunk, Heading, PageSpan, PageWords, ParsedDocument
-from tests.support.stored import DIMENSIONS, MODEL, a_document, a_text, committed, ingested, vectors_of
+from tests.support.stored import MODEL, a_document, a_text, committed, ingested, vectors_of
 
 # Each 17 characters long, with a NUL and characters outside the basic plane, so that no offset is at a round place.
 LONG_TEXT = "".join(f"{i:07d} é\0😀漢 §\n\u2028.." for i in range(3 * SEGMENT_CHARS // 17))
@@ -20,7 +21,7 @@ OFFSETS = st.integers(0, len(LONG_TEXT) + 20)
 
 
 async def rows_left(database: Database) -> dict[str, int]:
-    tables = ("documents", "outlines", "segments", "chunks", "embeddings", "chunk_words_docsize")
+    tables = ("documents", "outlines", "segments", "chunks", "packed_documents")
 
     def count(transaction: Connection) -> dict[str, int]:
         return {
@@ -31,13 +32,9 @@ async def rows_left(database: Database) -> dict[str, int]:
     return await database.read(count)
 
 
-async def stored_vectors(matters: SqlMatterStore, model: str = MODEL) -> dict[str, list[float]]:
-    batches = [
-        records
-        for tenant, matter_id in await matters.indexed_matters(model)
-        async for records in matters.matter_vectors(tenant, matter_id, model, 2)
-    ]
-    return {record.chunk_id: record.vector.tolist() for records in batches for record in records}
+async def packed(matters: SqlMatterStore, matter: Matter, model: str = MODEL) -> list[PackedDocument]:
+    _, documents = await matters.packed_documents(matter.tenant, matter.matter_id, model, {})
+    return list(documents)
 
 
 async def test_a_committed_document_is_ready_with_its_counts(matters: SqlMatterStore, matter: Matter) -> None:
@@ -81,9 +78,7 @@ async def test_contents_are_invisible_before_the_document_is_ready(matters: SqlM
     await matters.set_status(ready, DocumentStatus.PROCESSING)
     assert await matters.chunks("acme", [stored.chunk_id]) == []
     assert await matters.neighbours("acme", stored) == ("", "")
-    assert await matters.search_words("acme", matter.matter_id, "rent", 10) == []
-    assert await matters.documents_matching("acme", matter.matter_id, "rent") == []
-    assert await stored_vectors(matters) == {}
+    assert await packed(matters, matter) == []
     with pytest.raises(DocumentNotFound):
         await matters.text("acme", ready.document_id, 0)
     assert await matters.outlines("acme", [ready.document_id]) == {}
@@ -94,7 +89,8 @@ async def test_contents_are_invisible_to_another_tenant(matters: SqlMatterStore,
     stored = (await matters.chunks("acme", [chunk_id(ready.document_id, 0)]))[0]
     assert await matters.chunks("other", [stored.chunk_id]) == []
     assert await matters.neighbours("other", stored) == ("", "")
-    assert await matters.search_words("other", matter.matter_id, "rent", 10) == []
+    with pytest.raises(MatterNotFound):
+        await packed(matters, replace(matter, tenant="other"))
     with pytest.raises(DocumentNotFound):
         await matters.text("other", ready.document_id, 0)
     assert await matters.outlines("other", [ready.document_id]) == {}
@@ -107,16 +103,16 @@ async def test_ingesting_again_replaces_what_was_there(
     again = await committed(matters, document, "Rent is due.", "New words.")
     assert again.chunk_count == 2
     assert await matters.text("acme", document.document_id, 0) == "Rent is due.\nNew words."
-    assert await matters.search_words("acme", matter.matter_id, "landlord", 10) == []
-    assert len(await matters.search_words("acme", matter.matter_id, "new", 10)) == 1
+    [only] = await packed(matters, matter)
+    assert set(PackedWords.unpacked(only.words).terms) == {"rent", "is", "due", "new", "word"}
     left = await rows_left(database)
-    assert left == dict.fromkeys(left, 1) | {"chunks": 2, "embeddings": 2, "chunk_words_docsize": 2}
+    assert left == dict.fromkeys(left, 1) | {"chunks": 2}
 
 
 async def test_vectors_must_be_as_many_as_chunks(matters: SqlMatterStore, matter: Matter) -> None:
     document, _ = await matters.add_document(a_document(matter))
     parsed, chunks = a_text("Rent is due.", "The tenant insures.")
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="one vector"):
         await matters.commit_ready(document, parsed, chunks, MODEL, vectors_of(chunks[:1]))
     assert await matters.get_document("acme", matter.matter_id, document.document_id) == document
 
@@ -138,29 +134,6 @@ async def test_deleting_the_last_document_leaves_no_row(
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     left = await rows_left(database)
     assert left == dict.fromkeys(left, 0)
-    assert await matters.search_words("acme", matter.matter_id, "rent", 10) == []
-
-
-async def test_the_full_text_index_is_sound_after_changes(
-    matters: SqlMatterStore, matter: Matter, database: Database
-) -> None:
-    first = await ingested(matters, matter, "Rent is due.", "The tenant insures. 😀\0")
-    await committed(matters, first, "The landlord repairs.")
-    second = await ingested(matters, matter, "Rent is due.")
-    await matters.delete_document("acme", matter.matter_id, second.document_id)
-    check = text("INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')")
-    await database.write(lambda transaction: transaction.execute(check))
-
-
-async def test_equal_passages_share_one_embedding_until_the_last_goes(
-    matters: SqlMatterStore, matter: Matter, database: Database
-) -> None:
-    first = await ingested(matters, matter, "Rent is due.", "Only here.", "Rent is due.")
-    second = await ingested(matters, matter, "Rent is due.")
-    assert (await rows_left(database))["embeddings"] == 2
-    await matters.delete_document("acme", matter.matter_id, first.document_id)
-    assert (await rows_left(database))["embeddings"] == 1
-    assert list(await stored_vectors(matters)) == [chunk_id(second.document_id, 0)]
 
 
 async def test_embeddings_are_not_shared_between_tenants(matters: SqlMatterStore, matter: Matter) -> None:
@@ -186,39 +159,52 @@ async def test_known_embeddings_are_those_of_the_model_exactly_as_stored(
     assert await matters.known_embeddings("acme", "another-model", hashes) == {}
 
 
-async def test_every_vector_of_every_tenant_is_handed_out_once(matters: SqlMatterStore, matter: Matter) -> None:
-    theirs = await matters.create_matter("other", "Elsewhere")
+async def test_a_matter_is_read_as_packed_documents_in_the_order_of_upload(
+    matters: SqlMatterStore, matter: Matter
+) -> None:
+    other = await matters.create_matter("acme", "Elsewhere")
     passages = ("One.", "Two.", "Three.", "Two.")
-    documents = [await ingested(matters, owner, *passages) for owner in (matter, theirs, matter)]
+    documents = [await ingested(matters, owner, *passages) for owner in (matter, other, matter)]
+    await matters.add_document(a_document(matter, "waiting.txt"))
+    version, found = await matters.packed_documents("acme", matter.matter_id, MODEL, {})
+    assert version == (await matters.get_matter("acme", matter.matter_id)).index_version == 2
+    assert [one.document_id for one in found] == [documents[0].document_id, documents[2].document_id]
     _, chunks = a_text(*passages)
-    wanted = {
-        chunk_id(document.document_id, ordinal): vector
-        for document in documents
-        for ordinal, vector in enumerate(vectors_of(chunks).tolist())
-    }
-    counts = await matters.indexed_matters(MODEL)
-    assert counts == {("acme", matter.matter_id): 8, ("other", theirs.matter_id): 4}
-    seen = {}
-    for tenant, matter_id in counts:
-        async for records in matters.matter_vectors(tenant, matter_id, MODEL, 3):
-            assert 1 <= len(records) <= 3
-            for record in records:
-                assert record.chunk_id not in seen
-                assert record.vector.shape == (DIMENSIONS,)
-                assert record.matter_id == matter_id
-                seen[record.chunk_id] = record.vector.tolist()
-    assert seen == wanted
-    assert await stored_vectors(matters, "another-model") == {}
+    for one in found:
+        assert np.array_equal(one.vectors, vectors_of(chunks))
+        assert one.words == PackedWords.of(chunks).packed()
 
 
-async def test_vectors_are_counted_of_ready_documents(matters: SqlMatterStore, matter: Matter) -> None:
-    first = await ingested(matters, matter, "one", "two", filename="a.txt")
-    second = await ingested(matters, matter, "three", filename="b.txt")
-    await matters.add_document(a_document(matter, "c.txt"))
-    assert await matters.count_vectors("acme", matter.matter_id) == 3
-    assert await matters.count_vectors("acme", matter.matter_id, [first.document_id]) == 2
-    assert await matters.count_vectors("acme", matter.matter_id, [second.document_id, "unknown"]) == 1
-    assert await matters.count_vectors("other", matter.matter_id) == 0
+async def test_known_documents_are_not_read_again_and_deleted_ones_are_gone(
+    matters: SqlMatterStore, matter: Matter
+) -> None:
+    documents = [await ingested(matters, matter, f"Rent {n}.") for n in range(3)]
+    known = {one.document_id: one for one in await packed(matters, matter)}
+    await matters.delete_document("acme", matter.matter_id, documents[0].document_id)
+    new = await ingested(matters, matter, "Deposit.")
+    version, found = await matters.packed_documents("acme", matter.matter_id, MODEL, known)
+    assert version == 5
+    assert [one.document_id for one in found] == [d.document_id for d in (*documents[1:], new)]
+    assert all(one is known[one.document_id] for one in found[:2])
+
+
+async def test_documents_of_another_model_come_without_vectors(matters: SqlMatterStore, matter: Matter) -> None:
+    await ingested(matters, matter, "Rent is due.", "The tenant insures.")
+    [found] = await packed(matters, matter, "another-model")
+    assert (found.chunk_count, len(found.vectors)) == (2, 0)
+
+
+async def test_words_are_packed_again_from_the_passages(
+    matters: SqlMatterStore, matter: Matter, database: Database
+) -> None:
+    document = await ingested(matters, matter, "Rent is due.")
+    before = await packed(matters, matter)
+    broken = text("UPDATE packed_documents SET words = x'00'")
+    await database.write(lambda transaction: transaction.execute(broken))
+    await matters.pack_again("other", document.document_id)
+    assert (await packed(matters, matter))[0].words == b"\0"
+    await matters.pack_again("acme", document.document_id)
+    assert (await packed(matters, matter))[0].words == before[0].words
 
 
 async def test_chunks_come_in_the_order_asked_for(matters: SqlMatterStore, matter: Matter) -> None:

@@ -51,7 +51,7 @@ async def test_deleting_a_matter_takes_its_documents_along_and_no_others(
     with pytest.raises(DocumentNotFound):
         await matters.get_document("acme", matter.matter_id, gone.document_id)
     assert await matters.all_documents("acme", other.matter_id) == [kept]
-    assert len(await matters.search_words("acme", other.matter_id, "rent", 10)) == 1
+    assert len((await matters.packed_documents("acme", other.matter_id, "test-model", {}))[1]) == 1
     with pytest.raises(MatterNotFound):
         await matters.delete_matter("acme", matter.matter_id)
 
@@ -60,7 +60,7 @@ async def test_another_tenants_matter_cannot_be_deleted(matters: SqlMatterStore,
     await ingested(matters, matter, "Rent is due.")
     with pytest.raises(MatterNotFound):
         await matters.delete_matter("other", matter.matter_id)
-    assert len(await matters.search_words("acme", matter.matter_id, "rent", 10)) == 1
+    assert len((await matters.packed_documents("acme", matter.matter_id, "test-model", {}))[1]) == 1
 
 
 async def test_a_document_is_stored_as_pending(matters: SqlMatterStore, matter: Matter) -> None:

@@ -10,9 +10,8 @@ from sqlalchemy import Connection, text
 
 from proviso_service.backends.sql import migrations
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.sql.fulltext import scope_word
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.matters.wording import fold
+from proviso_service.matters.packing import PackedWords
 from proviso_service.reading.model import Chunk
 
 FIRST = """
@@ -20,7 +19,7 @@ INSERT INTO matters VALUES ('acme', 'm', 'Lease', '2026-01-01', 1);
 INSERT INTO documents (tenant, document_id, matter_id, filename, filename_folded, media_type, size_bytes, sha256,
     status, failure_reason, character_count, chunk_count, page_count, upload_time, replaces_document_id)
 VALUES ('acme', 'd', 'm', 'lease.txt', 'lease.txt', 'text/plain', 9, 'aa', 'ready', '', 9, 1, 0, '2026-01-01', '');
-INSERT INTO embeddings VALUES ('acme', 'model', 'hash', x'00000000');
+INSERT INTO embeddings VALUES ('acme', 'model', 'hash', x'0000003f');
 INSERT INTO chunks (row_id, tenant, chunk_id, document_id, ordinal, start_offset, end_offset, page, section_path,
     model_id, content_sha256, text)
 VALUES (7, 'acme', 'd:0', 'd', 0, 0, 9, 0, '[]', 'model', 'hash', 'The o\ufb03ce\u2019s rent.')
@@ -38,8 +37,6 @@ def _first_version(connection: Connection) -> None:
     context.run_migrations(op=Operations(context))
     for statement in FIRST.split(";"):
         connection.execute(text(statement))
-    entry = "INSERT INTO chunk_words (rowid, scope, body) SELECT row_id, :scope, text FROM chunks"
-    connection.execute(text(entry), {"scope": scope_word("acme", "m")})
 
 
 async def test_documents_of_the_first_version_are_found_and_deleted(tmp_path: Path) -> None:
@@ -47,12 +44,13 @@ async def test_documents_of_the_first_version_are_found_and_deleted(tmp_path: Pa
     await database.write(_first_version)
     await database.migrate()
     matters = SqlMatterStore(database)
-    [hit] = await matters.search_words("acme", "m", "offices", 10)
-    assert (hit.chunk_id, hit.all_terms) == ("d:0", True)
-    assert await matters.search_words("acme", "m", "", 10, (), [fold("The office's rent")])
-    assert await matters.search_clauses("acme", "m", [("1",)], 10) == []
+    version, [packed] = await matters.packed_documents("acme", "m", "model", {})
+    assert (version, packed.filename, packed.chunk_count, packed.vectors.tolist()) == (1, "lease.txt", 1, [[0.5]])
+    assert set(PackedWords.unpacked(packed.words).terms) == {"the", "offic", "s", "rent"}
+    known = await matters.known_embeddings("acme", "model", ["hash"])
+    assert {sha256: vector.tolist() for sha256, vector in known.items()} == {"hash": [0.5]}
     [stored] = await matters.chunks("acme", ["d:0"])
     assert stored.chunk == Chunk(0, 0, 9, "The o\ufb03ce\u2019s rent.")
     await matters.delete_document("acme", "m", "d")
-    assert await matters.search_words("acme", "m", "office rent", 10) == []
+    assert await matters.packed_documents("acme", "m", "model", {}) == (2, [])
     await database.close()

@@ -36,8 +36,8 @@ class MaintenanceServiceStub:
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> MaintenanceServiceAsyncStub: ...
     RebuildIndex: _grpc.UnaryStreamMultiCallable[_maintenance_pb2.RebuildIndexRequest, _maintenance_pb2.RebuildIndexResponse]
-    """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-    its progress and ends when the new index is in use. A caller who goes away does not stop it.
+    """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+    sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
     Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
@@ -54,8 +54,8 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     RebuildIndex: _aio.UnaryStreamMultiCallable[_maintenance_pb2.RebuildIndexRequest, _maintenance_pb2.RebuildIndexResponse]  # type: ignore[assignment]
-    """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-    its progress and ends when the new index is in use. A caller who goes away does not stop it.
+    """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+    sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
     Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
@@ -75,8 +75,8 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _maintenance_pb2.RebuildIndexRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_maintenance_pb2.RebuildIndexResponse], _abc.AsyncIterator[_maintenance_pb2.RebuildIndexResponse]]:
-        """RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-        its progress and ends when the new index is in use. A caller who goes away does not stop it.
+        """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+        sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
         Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/DRAINING.
         """

@@ -1,5 +1,5 @@
-"""Builds, writes and deletes the rows that ingestion makes of a document: text, outline, chunks, full-text entries and
-embeddings.
+"""Builds, writes and deletes the rows that ingestion makes of a document: text, outline, chunks, and the packed row by
+which it is searched.
 
 `write_contents` and `forget_contents` run inside the caller's transaction.
 """
@@ -9,12 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Executable, and_, delete, exists, select, tuple_
+from sqlalchemy import Connection, Executable, delete
 
 from proviso_service.backends.sql.database import insert
-from proviso_service.backends.sql.fulltext import forget_document, index_document
-from proviso_service.backends.sql.tables import chunks, embeddings, outlines, page_words, segments, statement_scores
-from proviso_service.matters import Document, chunk_id
+from proviso_service.backends.sql.tables import (
+    chunks,
+    outlines,
+    packed_documents,
+    page_words,
+    segments,
+    statement_scores,
+)
+from proviso_service.matters import Document, PackedWords, chunk_id
 from proviso_service.models import Vectors
 from proviso_service.reading import PACKED_WORD, Chunk, ParsedDocument
 
@@ -34,8 +40,8 @@ class Contents:
     outline: Rows
     page_words: Rows
     segments: Rows
-    embeddings: Rows
     chunks: Rows
+    packed: Rows
 
 
 def contents_of(
@@ -43,9 +49,10 @@ def contents_of(
 ) -> Contents:
     """The rows of a parsed document. `vectors` has one row for each chunk. Slow for a long document: run it in a
     thread. Raises ValueError for another number of vectors."""
+    if len(vectors) != len(parts):
+        raise ValueError("every chunk has one vector")
     here = {"tenant": document.tenant, "document_id": document.document_id}
-    hashes = [part.content_sha256 for part in parts]
-    vector_of = {sha256: vector.astype("<f4").tobytes() for sha256, vector in zip(hashes, vectors, strict=True)}
+    searched = {"words": PackedWords.of(parts).packed(), "vectors": vectors.astype("<f4").tobytes()}
     return Contents(
         outline=[here | {"headings": parsed.headings, "pages": parsed.pages}],
         page_words=[
@@ -55,10 +62,6 @@ def contents_of(
         segments=[
             here | {"ordinal": ordinal, "text": parsed.text[start : start + SEGMENT_CHARS]}
             for ordinal, start in enumerate(range(0, len(parsed.text), SEGMENT_CHARS))
-        ],
-        embeddings=[
-            {"tenant": document.tenant, "model_id": model_id, "content_sha256": sha256, "vector": vector}
-            for sha256, vector in vector_of.items()
         ],
         chunks=[
             here
@@ -71,11 +74,12 @@ def contents_of(
                 "section_path": part.section_path,
                 "clause_numbers": part.clause_numbers,
                 "model_id": model_id,
-                "content_sha256": sha256,
+                "content_sha256": part.content_sha256,
                 "text": part.text,
             }
-            for part, sha256 in zip(parts, hashes, strict=True)
+            for part in parts
         ],
+        packed=[here | {"matter_id": document.matter_id, "model_id": model_id, **searched}],
     )
 
 
@@ -98,37 +102,18 @@ def expanded(words: bytes) -> bytes:
 
 def write_contents(transaction: Connection, document: Document, contents: Contents) -> None:
     """Writes the contents, in place of those of an earlier ingestion."""
-    forget_contents(transaction, document.tenant, document.matter_id, document.document_id)
+    forget_contents(transaction, document.tenant, document.document_id)
     _write(transaction, insert(outlines), contents.outline)
     _write(transaction, insert(page_words), contents.page_words)
     _write(transaction, insert(segments), contents.segments)
-    _write(transaction, insert(embeddings).on_conflict_do_nothing(), contents.embeddings)
     _write(transaction, insert(chunks), contents.chunks)
-    index_document(transaction, document.tenant, document.matter_id, document.document_id)
+    _write(transaction, insert(packed_documents), contents.packed)
 
 
-def forget_contents(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
-    """Removes a document's contents, and the embeddings that no other document's chunks use."""
-    forget_document(transaction, tenant, matter_id, document_id)
-    transaction.execute(delete(embeddings).where(*_used_only_by(tenant, document_id)))
-    for table in (statement_scores, chunks, segments, page_words, outlines):
+def forget_contents(transaction: Connection, tenant: str, document_id: str) -> None:
+    """Removes a document's contents."""
+    for table in (packed_documents, statement_scores, chunks, segments, page_words, outlines):
         transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
-
-
-def _used_only_by(tenant: str, document_id: str) -> tuple[Any, ...]:
-    mine = select(chunks.c.model_id, chunks.c.content_sha256).where(
-        chunks.c.tenant == tenant, chunks.c.document_id == document_id
-    )
-    others = exists().where(
-        and_(
-            chunks.c.tenant == embeddings.c.tenant,
-            chunks.c.model_id == embeddings.c.model_id,
-            chunks.c.content_sha256 == embeddings.c.content_sha256,
-            chunks.c.document_id != document_id,
-        )
-    )
-    key = tuple_(embeddings.c.model_id, embeddings.c.content_sha256)
-    return embeddings.c.tenant == tenant, key.in_(mine), ~others
 
 
 def _write(transaction: Connection, statement: Executable, rows: Rows) -> None:

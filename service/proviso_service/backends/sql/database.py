@@ -26,7 +26,6 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from proviso_service.backends.sql import fulltext
 from proviso_service.backends.sql.integrity import DAMAGE_CODES, UnusableState, check_sound
 from proviso_service.backends.sql.prepared import driver_of
 from proviso_service.backends.sql.tables import is_current
@@ -303,7 +302,6 @@ def _make_file(file: Path, wait_s: float) -> None:
 
 
 def _configure(connection: Any, _record: Any) -> None:
-    fulltext.register(connection)
     cursor = connection.cursor()
     for pragma in PRAGMAS:
         cursor.execute(f"PRAGMA {pragma}")
@@ -323,11 +321,15 @@ def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) ->
         return work(connection)
 
 
+def rewrite(cursor: Any) -> None:
+    """Writes the file anew, without what was deleted."""
+    cursor.execute("VACUUM")
+
+
 def _compact(engine: Engine) -> None:
     with _failures_named(), closing(engine.raw_connection()) as connection:
         cursor = connection.cursor()
-        fulltext.merge(cursor)
-        cursor.execute("VACUUM")
+        rewrite(cursor)
         is_busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         cursor.close()
     if is_busy:

@@ -164,7 +164,7 @@ class DocumentRows(Store):
             raise DocumentNotFound(document_id)
         if is_held(transaction, tenant, matter_id):
             raise UnderLegalHold(f"documents/{document_id}")
-        forget_contents(transaction, tenant, matter_id, document_id)
+        forget_contents(transaction, tenant, document_id)
         transaction.execute(delete(documents).where(*this))
         note_leftovers(transaction, tenant, matter_id, [document_id])
         if found.status is DocumentStatus.READY:

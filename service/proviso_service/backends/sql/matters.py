@@ -21,7 +21,7 @@ from sqlalchemy.dialects.sqlite import Insert
 
 from proviso_service.access import Done, MatterRole
 from proviso_service.backends.sql.audit import record, record_own
-from proviso_service.backends.sql.chunks import ChunkRows, EmbeddingRows
+from proviso_service.backends.sql.chunks import ChunkRows, PackedRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion, count_documents
@@ -42,7 +42,7 @@ SLICE_CHUNKS = 1_000
 a second for it."""
 
 
-class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, LeftoverRows):
+class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, PackedRows, LeftoverRows):
     """A MatterStore in a Database."""
 
     @writing
@@ -137,7 +137,7 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, EmbeddingRows, Lefto
     def delete_documents(self, transaction: Connection, tenant: str, matter_id: str) -> Sequence[Leftover]:
         document_ids = _next_documents(transaction, tenant, matter_id)
         for document_id in document_ids:
-            forget_contents(transaction, tenant, matter_id, document_id)
+            forget_contents(transaction, tenant, document_id)
         these = (documents.c.tenant == tenant, documents.c.document_id.in_(document_ids))
         if document_ids:
             sizes = (

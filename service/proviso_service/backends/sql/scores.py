@@ -5,6 +5,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,9 @@ from sqlalchemy import (
 )
 
 from proviso_service.analysis.scores import ScoresByStatement
+from proviso_service.backends.sql.chunks import VECTOR_BYTES, unpacked_vectors
 from proviso_service.backends.sql.database import Store, growing, insert, reading
-from proviso_service.backends.sql.tables import chunks, documents, embeddings, statement_scores
+from proviso_service.backends.sql.tables import chunks, documents, packed_documents, statement_scores
 from proviso_service.matters import Document, DocumentStatus
 from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading import Chunk
@@ -62,20 +64,10 @@ class SqlScoreStore(Store):
         first: int,
         limit: int,
     ) -> Mapping[str, Sequence[ModelPassage]]:
-        same_text = and_(
-            embeddings.c.tenant == chunks.c.tenant,
-            embeddings.c.model_id == chunks.c.model_id,
-            embeddings.c.content_sha256 == chunks.c.content_sha256,
-        )
+        path = type_coerce(chunks.c.section_path, Text)  # decoded below: most equal that of the chunk before
         query = (
-            select(
-                chunks.c.document_id,
-                chunks.c.text,
-                type_coerce(chunks.c.section_path, Text),  # decoded below: most equal that of the chunk before
-                chunks.c.model_id,
-                embeddings.c.vector,
-            )
-            .select_from(chunks.join(documents).join(embeddings, same_text))
+            select(chunks.c.document_id, chunks.c.text, path)
+            .join_from(chunks, documents)
             .where(
                 chunks.c.tenant == tenant,
                 chunks.c.document_id.in_(document_ids),
@@ -84,12 +76,30 @@ class SqlScoreStore(Store):
             )
             .order_by(chunks.c.document_id, chunks.c.ordinal)
         )
-        found: dict[str, list[ModelPassage]] = defaultdict(list)
-        path_of = cache(lambda packed: tuple(json.loads(packed)))
-        for document_id, body, path, model_id, vector in transaction.execute(query):
-            known = _unpacked(vector) if model_id == embedding_model_id else None
-            found[document_id].append(ModelPassage(body, path_of(path), known))
-        return found
+        part = func.substr(packed_documents.c.vectors, first * VECTOR_BYTES + 1, limit * VECTOR_BYTES)
+        packed = select(packed_documents.c.document_id, part).where(
+            packed_documents.c.tenant == tenant,
+            packed_documents.c.document_id.in_(document_ids),
+            packed_documents.c.model_id == embedding_model_id,
+            documents.c.tenant == packed_documents.c.tenant,
+            documents.c.document_id == packed_documents.c.document_id,
+        )
+        rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for document_id, body, packed_path in transaction.execute(query):
+            rows[document_id].append((body, packed_path))
+        vectors = {
+            document_id: unpacked_vectors(vectors, len(rows[document_id]))
+            for document_id, vectors in transaction.execute(packed)
+            if document_id in rows
+        }
+        path_of = cache(lambda packed_path: tuple(json.loads(packed_path)))
+        return {
+            document_id: [
+                ModelPassage(body, path_of(packed_path), vector)
+                for (body, packed_path), vector in zip(found, vectors.get(document_id, repeat(None)), strict=False)
+            ]
+            for document_id, found in rows.items()
+        }
 
     @reading
     def matched_chunks(self, transaction: Connection, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:

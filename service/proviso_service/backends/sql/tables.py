@@ -210,21 +210,9 @@ segments = Table(
 """Each document's text in pieces of equal length (contents.SEGMENT_CHARS), so that a range can be read without the
 rest."""
 
-embeddings = Table(
-    "embeddings",
-    metadata,
-    tenant(),
-    Column("model_id", String, nullable=False),
-    Column("content_sha256", String, nullable=False),
-    Column("vector", LargeBinary, nullable=False),
-    PrimaryKeyConstraint("tenant", "model_id", "content_sha256"),
-)
-"""One vector, as little-endian float32, for each distinct text of a tenant's chunks."""
-
 chunks = Table(
     "chunks",
     metadata,
-    Column("row_id", Integer, nullable=False),
     tenant(),
     Column("chunk_id", String, nullable=False),
     Column("document_id", String, nullable=False),
@@ -237,19 +225,27 @@ chunks = Table(
     Column("model_id", String, nullable=False),
     Column("content_sha256", String, nullable=False),
     Column("text", Text, nullable=False),
-    PrimaryKeyConstraint("row_id"),
+    PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
     UniqueConstraint("tenant", "chunk_id"),
-    UniqueConstraint("tenant", "document_id", "ordinal"),
     _of_document(),
-    ForeignKeyConstraint(
-        ["tenant", "model_id", "content_sha256"],
-        ["embeddings.tenant", "embeddings.model_id", "embeddings.content_sha256"],
-        deferrable=True,
-        initially="DEFERRED",
-    ),
     Index(None, "tenant", "model_id", "content_sha256"),
 )
-"""The chunks of documents. `row_id` is also the id of the chunk's entry in the full-text index."""
+"""The chunks of documents, which are numbered from 0 by `ordinal`."""
+
+packed_documents = Table(
+    "packed_documents",
+    metadata,
+    tenant(),
+    Column("document_id", String, nullable=False),
+    Column("matter_id", String, nullable=False),
+    Column("model_id", String, nullable=False),
+    Column("words", LargeBinary, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    _of_document(),
+)
+"""What a search needs of each READY document, in one row: `words` as PackedWords.packed makes them, and the `vectors`
+of its chunks in order, as little-endian float32. They are the only vectors that are kept."""
 
 statement_scores = Table(
     "statement_scores",
@@ -306,7 +302,7 @@ audit_events = Table(
 refers to a matter, because the events of a matter outlive it."""
 
 
-CURRENT_REVISION = "0013"
+CURRENT_REVISION = "0014"
 """The revision of the newest migration in `migrations/versions`."""
 
 

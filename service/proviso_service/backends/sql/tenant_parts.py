@@ -5,10 +5,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from proviso_service.backends.sql.fulltext import index_everything, register
-
-_FULL_TEXT = "chunk_words"
-
 
 def tenants_in(state: Path) -> list[str]:
     """All tenants that have a row in a state."""
@@ -18,10 +14,10 @@ def tenants_in(state: Path) -> list[str]:
 
 
 def write_part(state: Path, tenant: str, part: Path) -> None:
-    """Writes the rows of a tenant to a new database of the same schema. The full-text index is left out."""
+    """Writes the rows of a tenant to a new database of the same schema."""
     with _attached(part, state) as connection:
         schema = "SELECT type, sql FROM other.sqlite_master WHERE sql IS NOT NULL AND type {} 'table'"
-        own = f" AND name NOT LIKE 'sqlite_%' AND name NOT LIKE '{_FULL_TEXT}_%'"
+        own = " AND name NOT LIKE 'sqlite_%'"
         for _, statement in connection.execute(schema.format("=") + own).fetchall():
             connection.execute(statement)
         connection.execute("INSERT INTO alembic_version SELECT * FROM other.alembic_version")
@@ -31,12 +27,9 @@ def write_part(state: Path, tenant: str, part: Path) -> None:
 
 
 def add_part(part: Path, tenant: str, state: Path) -> None:
-    """Adds the rows of a part to a state of the same schema, and their words to its full-text index. Raises ValueError
-    for a part that is not whole."""
+    """Adds the rows of a part to a state of the same schema. Raises ValueError for a part that is not whole."""
     with _attached(state, part) as connection:
-        register(connection)
         _copy_rows(connection, tenant)
-        index_everything(connection, tenant)
         if connection.execute("PRAGMA main.foreign_key_check").fetchone():
             raise ValueError(f"The rows of tenant {tenant!r} are not whole")
 

@@ -1,1 +1,1 @@
-"""The vector index: Chroma in a process of its own, which finds the chunks whose vectors are nearest to a query's."""
+"""The approximate index of large matters: Chroma, embedded or a server."""

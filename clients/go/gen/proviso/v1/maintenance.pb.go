@@ -61,9 +61,9 @@ func (*RebuildIndexRequest) Descriptor() ([]byte, []int) {
 // RebuildIndexResponse says how far the rebuild is.
 type RebuildIndexResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Vectors written so far.
+	// Passages indexed so far, each with its vector.
 	VectorsDone int32 `protobuf:"varint,1,opt,name=vectors_done,json=vectorsDone,proto3" json:"vectors_done,omitempty"`
-	// Number of all vectors, as counted at the start.
+	// Number of all passages, as counted at the start.
 	VectorsTotal  int32 `protobuf:"varint,2,opt,name=vectors_total,json=vectorsTotal,proto3" json:"vectors_total,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -30,8 +30,8 @@ const (
 // MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
 // asked for, every caller may use it.
 type MaintenanceServiceClient interface {
-	// RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-	// its progress and ends when the new index is in use. A caller who goes away does not stop it.
+	// RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+	// sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
 	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(ctx context.Context, in *RebuildIndexRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RebuildIndexResponse], error)
@@ -84,8 +84,8 @@ func (c *maintenanceServiceClient) ListRatings(ctx context.Context, in *ListRati
 // MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
 // asked for, every caller may use it.
 type MaintenanceServiceServer interface {
-	// RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-	// its progress and ends when the new index is in use. A caller who goes away does not stop it.
+	// RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+	// sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
 	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(*RebuildIndexRequest, grpc.ServerStreamingServer[RebuildIndexResponse]) error

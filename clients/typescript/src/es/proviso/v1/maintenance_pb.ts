@@ -36,14 +36,14 @@ export const RebuildIndexRequestSchema: GenMessage<RebuildIndexRequest> = /*@__P
  */
 export type RebuildIndexResponse = Message<"proviso.v1.RebuildIndexResponse"> & {
   /**
-   * Vectors written so far.
+   * Passages indexed so far, each with its vector.
    *
    * @generated from field: int32 vectors_done = 1;
    */
   vectorsDone: number;
 
   /**
-   * Number of all vectors, as counted at the start.
+   * Number of all passages, as counted at the start.
    *
    * @generated from field: int32 vectors_total = 2;
    */
@@ -185,8 +185,8 @@ export const ListRatingsResponseSchema: GenMessage<ListRatingsResponse> = /*@__P
  */
 export const MaintenanceService: GenService<{
   /**
-   * RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-   * its progress and ends when the new index is in use. A caller who goes away does not stop it.
+   * RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+   * sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
    * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    *

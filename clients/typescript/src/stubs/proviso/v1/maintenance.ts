@@ -20,9 +20,9 @@ export interface RebuildIndexRequest {
 
 /** RebuildIndexResponse says how far the rebuild is. */
 export interface RebuildIndexResponse {
-  /** Vectors written so far. */
+  /** Passages indexed so far, each with its vector. */
   vectorsDone: number;
-  /** Number of all vectors, as counted at the start. */
+  /** Number of all passages, as counted at the start. */
   vectorsTotal: number;
 }
 
@@ -72,8 +72,8 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 export interface MaintenanceServiceClient {
   /**
-   * RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-   * its progress and ends when the new index is in use. A caller who goes away does not stop it.
+   * RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+   * sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
    * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    */
@@ -95,8 +95,8 @@ export interface MaintenanceServiceClient {
 
 export interface MaintenanceServiceController {
   /**
-   * RebuildIndex builds a new vector index from the vectors in the database, while searches and uploads go on. It sends
-   * its progress and ends when the new index is in use. A caller who goes away does not stop it.
+   * RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
+   * sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
    * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    */

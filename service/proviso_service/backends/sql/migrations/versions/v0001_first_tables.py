@@ -156,12 +156,6 @@ def _chunks(op: Operations) -> None:
         ),
     )
     op.create_index("ix_chunks_tenant_model_id_content_sha256", "chunks", ["tenant", "model_id", "content_sha256"])
-    op.execute(
-        "CREATE VIRTUAL TABLE chunk_words USING fts5"
-        "(scope, body, content='', tokenize='porter unicode61 remove_diacritics 2')"
-    )
-    # The word that stands for the matter only selects rows: its weight in the ranking is 0.
-    op.execute("INSERT INTO chunk_words (chunk_words, rank) VALUES ('rank', 'bm25(0.0, 1.0)')")
 
 
 def _sessions(op: Operations) -> None:

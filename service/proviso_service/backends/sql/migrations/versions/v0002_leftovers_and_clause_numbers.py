@@ -1,5 +1,5 @@
 """Adds leftovers of uploads and deletions, the mark of matters that are being deleted, and the clause numbers of
-chunks, and rebuilds the full-text index with these numbers."""
+chunks."""
 
 import sqlalchemy as sa
 from alembic.operations import Operations
@@ -24,20 +24,4 @@ def upgrade(op: Operations) -> None:
     deleted = sa.text("deleted")
     op.create_index(
         "ix_matters_deleted", "matters", ["tenant", "matter_id"], sqlite_where=deleted, postgresql_where=deleted
-    )
-    _rebuild_full_text(op)
-
-
-def _rebuild_full_text(op: Operations) -> None:
-    op.execute("DROP TABLE chunk_words")
-    op.execute(
-        "CREATE VIRTUAL TABLE chunk_words USING fts5"
-        "(scope, clauses, body, content='', tokenize='porter unicode61 remove_diacritics 2')"
-    )
-    # The words that stand for the matter and for clauses only select rows: their weight in the ranking is 0.
-    op.execute("INSERT INTO chunk_words (chunk_words, rank) VALUES ('rank', 'bm25(0.0, 0.0, 1.0)')")
-    op.execute(
-        "INSERT INTO chunk_words (rowid, scope, clauses, body)"
-        " SELECT row_id, scope_word(tenant, matter_id), clause_words(clause_numbers), searchable(text)"
-        " FROM chunks JOIN documents USING (tenant, document_id) ORDER BY row_id"
     )
