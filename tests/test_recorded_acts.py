@@ -34,7 +34,7 @@ UNRECORDED = {"ResumeChat", "WatchDocuments"}
 
 READS = {
     *("GetDocumentContent", "GetDocumentPage", "GetDocumentText", "ExecuteIql", "StreamIql", "Search", "Extract"),
-    *("Classify", "ListRatings"),
+    *("Classify", "ListRatings", "ExportMatter"),
 }
 
 
@@ -104,6 +104,8 @@ async def ask_and_decide(running: RunningService, matter_id: str) -> str:
 
 
 async def read_everything(client: AsyncClient, matter_id: str, document_id: str) -> None:
+    async for _ in client.matters.export(matter_id):
+        pass
     async for _ in client.documents.content(matter_id, document_id):
         pass
     with pytest.raises(ProvisoError):

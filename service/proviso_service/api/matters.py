@@ -39,8 +39,8 @@ from proviso_service.api.request_models import (
 )
 from proviso_service.errors import InvalidRequest, MatterNotFound, NotAllowed
 from proviso_service.identity import Role
-from proviso_service.matters import Matter, Matters, MemberStore, UploadHeader, Visibility
-from proviso_service.paging import PageRequest
+from proviso_service.matters import Matter, Matters, Member, MemberStore, UploadHeader, Visibility
+from proviso_service.paging import MAX_PAGE_SIZE, PageRequest
 from proviso_service.reading import Span
 from proviso_service.value_faults import refusal
 
@@ -214,6 +214,12 @@ class GetDocumentRequestModel(RequestModel):
     document_id: DocumentId
 
 
+class ExportMatterRequestModel(RequestModel):
+    proto = pb.ExportMatterRequest
+
+    matter_id: MatterId
+
+
 class GetDocumentContentRequestModel(RequestModel):
     proto = pb.GetDocumentContentRequest
 
@@ -374,6 +380,23 @@ class MatterServicer(MatterServiceServicer):
         async with aclosing(content.pieces) as pieces:
             async for piece in pieces:
                 yield pb.GetDocumentContentResponse(data=piece)
+
+    async def ExportMatter(
+        self, request: pb.ExportMatterRequest, context: Context
+    ) -> AsyncIterator[pb.ExportMatterResponse]:
+        asked, tenant = parse(ExportMatterRequestModel, request), self._tenant(context)
+        await self._matters.get(tenant, asked.matter_id)
+        members: list[Member] = []
+        token = ""
+        while True:
+            page = await self._members.members(tenant, asked.matter_id, PageRequest(MAX_PAGE_SIZE, token))
+            members += page.items
+            token = page.next_token
+            if not token:
+                break
+        async with aclosing(await self._matters.export(tenant, asked.matter_id, members)) as pieces:
+            async for piece in pieces:
+                yield pb.ExportMatterResponse(data=piece)
 
     async def GetDocumentPage(self, request: pb.GetDocumentPageRequest, context: Context) -> pb.GetDocumentPageResponse:
         asked = parse(GetDocumentPageRequestModel, request)

@@ -150,6 +150,23 @@ def ingest(
 
 @app.command()
 @connecting
+def export(
+    matter: Annotated[str, typer.Argument(help="Name of the matter.", metavar="MATTER")],
+    file: Annotated[Path, typer.Argument(help="A new file for the ZIP archive.", metavar="FILE")],
+    *,
+    server: Server,
+) -> None:
+    """Write a matter and its documents to a ZIP archive.
+
+    Only owners of the matter and administrators may. Conversations are not in it.
+    """
+    from proviso_service.cli.exporting import export
+
+    export(server, matter, file)
+
+
+@app.command()
+@connecting
 def chat(
     matter: Annotated[
         str, typer.Option(help="Name of the matter to talk about; none when left out.", metavar="NAME")

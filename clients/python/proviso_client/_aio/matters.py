@@ -69,6 +69,14 @@ class AsyncMatters:
         request = pb.ListMatterMembersRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListMatterMembers, request, lambda page: page.members, timeout_s)
 
+    async def export(self, matter_id: str, *, timeout_s: float | None = None) -> AsyncIterator[bytes]:
+        """Yields a ZIP archive of a matter with its documents, in pieces: `manifest.json` in it says what it holds, and
+        what was left out. It is whole only when nothing was raised. Raises PermissionDenied when the caller does not
+        own the matter."""
+        request = pb.ExportMatterRequest(matter_id=matter_id)
+        async for answer in self._calls.stream(self._stub.ExportMatter, request, timeout_s):
+            yield answer.data
+
     async def grant(
         self, matter_id: str, user_id: str, role: pb.MatterRole | str, *, timeout_s: float | None = None
     ) -> pb.MatterMember:

@@ -65,6 +65,14 @@ class Matters:
         request = pb.ListMatterMembersRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListMatterMembers, request, lambda page: page.members, timeout_s)
 
+    def export(self, matter_id: str, *, timeout_s: float | None = None) -> Iterator[bytes]:
+        """Yields a ZIP archive of a matter with its documents, in pieces: `manifest.json` in it says what it holds, and
+        what was left out. It is whole only when nothing was raised. Raises PermissionDenied when the caller does not
+        own the matter."""
+        request = pb.ExportMatterRequest(matter_id=matter_id)
+        for answer in self._calls.stream(self._stub.ExportMatter, request, timeout_s):
+            yield answer.data
+
     def grant(
         self, matter_id: str, user_id: str, role: pb.MatterRole | str, *, timeout_s: float | None = None
     ) -> pb.MatterMember:

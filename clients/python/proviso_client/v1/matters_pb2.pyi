@@ -302,6 +302,18 @@ class GetDocumentResponse(_message.Message):
     document: Document
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ...) -> None: ...
 
+class ExportMatterRequest(_message.Message):
+    __slots__ = ("matter_id",)
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
+
+class ExportMatterResponse(_message.Message):
+    __slots__ = ("data",)
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    data: bytes
+    def __init__(self, data: _Optional[bytes] = ...) -> None: ...
+
 class GetDocumentContentRequest(_message.Message):
     __slots__ = ("matter_id", "document_id", "offset", "length")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]

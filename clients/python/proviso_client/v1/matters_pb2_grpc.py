@@ -105,6 +105,11 @@ class MatterServiceStub:
                 request_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentResponse.FromString,
                 _registered_method=True)
+        self.ExportMatter = channel.unary_stream(
+                '/proviso.v1.MatterService/ExportMatter',
+                request_serializer=proviso_dot_v1_dot_matters__pb2.ExportMatterRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_matters__pb2.ExportMatterResponse.FromString,
+                _registered_method=True)
         self.GetDocumentPage = channel.unary_unary(
                 '/proviso.v1.MatterService/GetDocumentPage',
                 request_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentPageRequest.SerializeToString,
@@ -263,6 +268,19 @@ class MatterServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ExportMatter(self, request, context):
+        """ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+        members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+        are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+        deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+        whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+        tenant may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetDocumentPage(self, request, context):
         """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
         so that a viewer can mark a quote on the page of a PDF.
@@ -371,6 +389,11 @@ def add_MatterServiceServicer_to_server(servicer, server):
                     servicer.GetDocumentContent,
                     request_deserializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_matters__pb2.GetDocumentContentResponse.SerializeToString,
+            ),
+            'ExportMatter': grpc.unary_stream_rpc_method_handler(
+                    servicer.ExportMatter,
+                    request_deserializer=proviso_dot_v1_dot_matters__pb2.ExportMatterRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_matters__pb2.ExportMatterResponse.SerializeToString,
             ),
             'GetDocumentPage': grpc.unary_unary_rpc_method_handler(
                     servicer.GetDocumentPage,
@@ -750,6 +773,33 @@ class MatterService:
             '/proviso.v1.MatterService/GetDocumentContent',
             proviso_dot_v1_dot_matters__pb2.GetDocumentContentRequest.SerializeToString,
             proviso_dot_v1_dot_matters__pb2.GetDocumentContentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExportMatter(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/proviso.v1.MatterService/ExportMatter',
+            proviso_dot_v1_dot_matters__pb2.ExportMatterRequest.SerializeToString,
+            proviso_dot_v1_dot_matters__pb2.ExportMatterResponse.FromString,
             options,
             channel_credentials,
             insecure,

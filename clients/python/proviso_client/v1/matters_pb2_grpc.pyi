@@ -114,6 +114,15 @@ class MatterServiceStub:
     NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
     are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
     """
+    ExportMatter: _grpc.UnaryStreamMultiCallable[_matters_pb2.ExportMatterRequest, _matters_pb2.ExportMatterResponse]
+    """ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+    members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+    are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+    deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+    whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+    tenant may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+    """
     GetDocumentPage: _grpc.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentPageRequest, _matters_pb2.GetDocumentPageResponse]
     """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
     so that a viewer can mark a quote on the page of a PDF.
@@ -225,6 +234,15 @@ class MatterServiceAsyncStub(MatterServiceStub):
     Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
     NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
     are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
+    """
+    ExportMatter: _aio.UnaryStreamMultiCallable[_matters_pb2.ExportMatterRequest, _matters_pb2.ExportMatterResponse]  # type: ignore[assignment]
+    """ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+    members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+    are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+    deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+    whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+    tenant may call it.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
     """
     GetDocumentPage: _aio.UnaryUnaryMultiCallable[_matters_pb2.GetDocumentPageRequest, _matters_pb2.GetDocumentPageResponse]  # type: ignore[assignment]
     """GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
@@ -412,6 +430,21 @@ class MatterServiceServicer(metaclass=_abc_1.ABCMeta):
         Errors: INVALID_ARGUMENT/INVALID_REQUEST (the range begins after the end); NOT_FOUND/MATTER_NOT_FOUND;
         NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
         are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
+        """
+
+    @_abc_1.abstractmethod
+    def ExportMatter(
+        self,
+        request: _matters_pb2.ExportMatterRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_abc.Iterator[_matters_pb2.ExportMatterResponse], _abc.AsyncIterator[_matters_pb2.ExportMatterResponse]]:
+        """ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+        members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+        are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+        deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+        whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+        tenant may call it.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
         """
 
     @_abc_1.abstractmethod

@@ -82,6 +82,7 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
         "GrantMatterAccess": _OWN,
         "RevokeMatterAccess": _OWN,
         "ListMatterMembers": _SEE,
+        "ExportMatter": Rule(Action.OWN_MATTER, "matter_id", recorded="export"),
         "UploadDocument": Rule(Action.EDIT_MATTER, "header.matter_id"),
         "GetDocument": _SEE,
         "GetDocumentContent": _READ,

@@ -1953,6 +1953,98 @@ func (x *GetDocumentResponse) GetDocument() *Document {
 	return nil
 }
 
+// ExportMatterRequest names a matter.
+type ExportMatterRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter.
+	MatterId      string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportMatterRequest) Reset() {
+	*x = ExportMatterRequest{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportMatterRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportMatterRequest) ProtoMessage() {}
+
+func (x *ExportMatterRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportMatterRequest.ProtoReflect.Descriptor instead.
+func (*ExportMatterRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *ExportMatterRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+// ExportMatterResponse is a piece of the archive.
+type ExportMatterResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next bytes, at most 262144.
+	Data          []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportMatterResponse) Reset() {
+	*x = ExportMatterResponse{}
+	mi := &file_proviso_v1_matters_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportMatterResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportMatterResponse) ProtoMessage() {}
+
+func (x *ExportMatterResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_matters_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportMatterResponse.ProtoReflect.Descriptor instead.
+func (*ExportMatterResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *ExportMatterResponse) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // GetDocumentContentRequest names a document and a part of its bytes.
 type GetDocumentContentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1970,7 +2062,7 @@ type GetDocumentContentRequest struct {
 
 func (x *GetDocumentContentRequest) Reset() {
 	*x = GetDocumentContentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[30]
+	mi := &file_proviso_v1_matters_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1982,7 +2074,7 @@ func (x *GetDocumentContentRequest) String() string {
 func (*GetDocumentContentRequest) ProtoMessage() {}
 
 func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[30]
+	mi := &file_proviso_v1_matters_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1995,7 +2087,7 @@ func (x *GetDocumentContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentContentRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentContentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{30}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetDocumentContentRequest) GetMatterId() string {
@@ -2047,7 +2139,7 @@ type DocumentContentHeader struct {
 
 func (x *DocumentContentHeader) Reset() {
 	*x = DocumentContentHeader{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[31]
+	mi := &file_proviso_v1_matters_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2151,7 @@ func (x *DocumentContentHeader) String() string {
 func (*DocumentContentHeader) ProtoMessage() {}
 
 func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[31]
+	mi := &file_proviso_v1_matters_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2164,7 @@ func (x *DocumentContentHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentContentHeader.ProtoReflect.Descriptor instead.
 func (*DocumentContentHeader) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{31}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DocumentContentHeader) GetMediaType() string {
@@ -2133,7 +2225,7 @@ type GetDocumentContentResponse struct {
 
 func (x *GetDocumentContentResponse) Reset() {
 	*x = GetDocumentContentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[32]
+	mi := &file_proviso_v1_matters_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2145,7 +2237,7 @@ func (x *GetDocumentContentResponse) String() string {
 func (*GetDocumentContentResponse) ProtoMessage() {}
 
 func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[32]
+	mi := &file_proviso_v1_matters_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2158,7 +2250,7 @@ func (x *GetDocumentContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentContentResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentContentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{32}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetDocumentContentResponse) GetPayload() isGetDocumentContentResponse_Payload {
@@ -2224,7 +2316,7 @@ type GetDocumentPageRequest struct {
 
 func (x *GetDocumentPageRequest) Reset() {
 	*x = GetDocumentPageRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[33]
+	mi := &file_proviso_v1_matters_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2236,7 +2328,7 @@ func (x *GetDocumentPageRequest) String() string {
 func (*GetDocumentPageRequest) ProtoMessage() {}
 
 func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[33]
+	mi := &file_proviso_v1_matters_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2249,7 +2341,7 @@ func (x *GetDocumentPageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentPageRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentPageRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{33}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetDocumentPageRequest) GetMatterId() string {
@@ -2308,7 +2400,7 @@ type PageWord struct {
 
 func (x *PageWord) Reset() {
 	*x = PageWord{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[34]
+	mi := &file_proviso_v1_matters_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2412,7 @@ func (x *PageWord) String() string {
 func (*PageWord) ProtoMessage() {}
 
 func (x *PageWord) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[34]
+	mi := &file_proviso_v1_matters_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2425,7 @@ func (x *PageWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageWord.ProtoReflect.Descriptor instead.
 func (*PageWord) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{34}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *PageWord) GetStart() int32 {
@@ -2400,7 +2492,7 @@ type GetDocumentPageResponse struct {
 
 func (x *GetDocumentPageResponse) Reset() {
 	*x = GetDocumentPageResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[35]
+	mi := &file_proviso_v1_matters_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2504,7 @@ func (x *GetDocumentPageResponse) String() string {
 func (*GetDocumentPageResponse) ProtoMessage() {}
 
 func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[35]
+	mi := &file_proviso_v1_matters_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2425,7 +2517,7 @@ func (x *GetDocumentPageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentPageResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentPageResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{35}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GetDocumentPageResponse) GetPage() int32 {
@@ -2486,7 +2578,7 @@ type ListDocumentsRequest struct {
 
 func (x *ListDocumentsRequest) Reset() {
 	*x = ListDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[36]
+	mi := &file_proviso_v1_matters_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2498,7 +2590,7 @@ func (x *ListDocumentsRequest) String() string {
 func (*ListDocumentsRequest) ProtoMessage() {}
 
 func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[36]
+	mi := &file_proviso_v1_matters_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2511,7 +2603,7 @@ func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{36}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListDocumentsRequest) GetMatterId() string {
@@ -2550,7 +2642,7 @@ type ListDocumentsResponse struct {
 
 func (x *ListDocumentsResponse) Reset() {
 	*x = ListDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[37]
+	mi := &file_proviso_v1_matters_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2562,7 +2654,7 @@ func (x *ListDocumentsResponse) String() string {
 func (*ListDocumentsResponse) ProtoMessage() {}
 
 func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[37]
+	mi := &file_proviso_v1_matters_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2575,7 +2667,7 @@ func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{37}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListDocumentsResponse) GetDocuments() []*Document {
@@ -2612,7 +2704,7 @@ type DeleteDocumentRequest struct {
 
 func (x *DeleteDocumentRequest) Reset() {
 	*x = DeleteDocumentRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[38]
+	mi := &file_proviso_v1_matters_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2624,7 +2716,7 @@ func (x *DeleteDocumentRequest) String() string {
 func (*DeleteDocumentRequest) ProtoMessage() {}
 
 func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[38]
+	mi := &file_proviso_v1_matters_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2637,7 +2729,7 @@ func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{38}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *DeleteDocumentRequest) GetMatterId() string {
@@ -2665,7 +2757,7 @@ type DeleteDocumentResponse struct {
 
 func (x *DeleteDocumentResponse) Reset() {
 	*x = DeleteDocumentResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[39]
+	mi := &file_proviso_v1_matters_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2677,7 +2769,7 @@ func (x *DeleteDocumentResponse) String() string {
 func (*DeleteDocumentResponse) ProtoMessage() {}
 
 func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[39]
+	mi := &file_proviso_v1_matters_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2690,7 +2782,7 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{39}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DeleteDocumentResponse) GetDeletionId() string {
@@ -2713,7 +2805,7 @@ type WatchDocumentsRequest struct {
 
 func (x *WatchDocumentsRequest) Reset() {
 	*x = WatchDocumentsRequest{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[40]
+	mi := &file_proviso_v1_matters_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2725,7 +2817,7 @@ func (x *WatchDocumentsRequest) String() string {
 func (*WatchDocumentsRequest) ProtoMessage() {}
 
 func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[40]
+	mi := &file_proviso_v1_matters_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2738,7 +2830,7 @@ func (x *WatchDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{40}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *WatchDocumentsRequest) GetMatterId() string {
@@ -2770,7 +2862,7 @@ type WatchDocumentsResponse struct {
 
 func (x *WatchDocumentsResponse) Reset() {
 	*x = WatchDocumentsResponse{}
-	mi := &file_proviso_v1_matters_proto_msgTypes[41]
+	mi := &file_proviso_v1_matters_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +2874,7 @@ func (x *WatchDocumentsResponse) String() string {
 func (*WatchDocumentsResponse) ProtoMessage() {}
 
 func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_matters_proto_msgTypes[41]
+	mi := &file_proviso_v1_matters_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +2887,7 @@ func (x *WatchDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*WatchDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{41}
+	return file_proviso_v1_matters_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *WatchDocumentsResponse) GetDocument() *Document {
@@ -2951,7 +3043,11 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
 	"documentId\"G\n" +
 	"\x13GetDocumentResponse\x120\n" +
-	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"\xfa\x01\n" +
+	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"@\n" +
+	"\x13ExportMatterRequest\x12)\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"*\n" +
+	"\x14ExportMatterResponse\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\"\xfa\x01\n" +
 	"\x19GetDocumentContentRequest\x12l\n" +
 	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
 	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
@@ -3032,7 +3128,7 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x17MATTER_ROLE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12MATTER_ROLE_READER\x10\x01\x12\x16\n" +
 	"\x12MATTER_ROLE_EDITOR\x10\x02\x12\x15\n" +
-	"\x11MATTER_ROLE_OWNER\x10\x032\xb2\f\n" +
+	"\x11MATTER_ROLE_OWNER\x10\x032\x8c\r\n" +
 	"\rMatterService\x12Q\n" +
 	"\fCreateMatter\x12\x1f.proviso.v1.CreateMatterRequest\x1a .proviso.v1.CreateMatterResponse\x12M\n" +
 	"\tGetMatter\x12\x1c.proviso.v1.GetMatterRequest\x1a\x1d.proviso.v1.GetMatterResponse\"\x03\x90\x02\x01\x12S\n" +
@@ -3046,7 +3142,8 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\x11ListMatterMembers\x12$.proviso.v1.ListMatterMembersRequest\x1a%.proviso.v1.ListMatterMembersResponse\"\x03\x90\x02\x01\x12Y\n" +
 	"\x0eUploadDocument\x12!.proviso.v1.UploadDocumentRequest\x1a\".proviso.v1.UploadDocumentResponse(\x01\x12S\n" +
 	"\vGetDocument\x12\x1e.proviso.v1.GetDocumentRequest\x1a\x1f.proviso.v1.GetDocumentResponse\"\x03\x90\x02\x01\x12j\n" +
-	"\x12GetDocumentContent\x12%.proviso.v1.GetDocumentContentRequest\x1a&.proviso.v1.GetDocumentContentResponse\"\x03\x90\x02\x010\x01\x12_\n" +
+	"\x12GetDocumentContent\x12%.proviso.v1.GetDocumentContentRequest\x1a&.proviso.v1.GetDocumentContentResponse\"\x03\x90\x02\x010\x01\x12X\n" +
+	"\fExportMatter\x12\x1f.proviso.v1.ExportMatterRequest\x1a .proviso.v1.ExportMatterResponse\"\x03\x90\x02\x010\x01\x12_\n" +
 	"\x0fGetDocumentPage\x12\".proviso.v1.GetDocumentPageRequest\x1a#.proviso.v1.GetDocumentPageResponse\"\x03\x90\x02\x01\x12Y\n" +
 	"\rListDocuments\x12 .proviso.v1.ListDocumentsRequest\x1a!.proviso.v1.ListDocumentsResponse\"\x03\x90\x02\x01\x12\\\n" +
 	"\x0eDeleteDocument\x12!.proviso.v1.DeleteDocumentRequest\x1a\".proviso.v1.DeleteDocumentResponse\"\x03\x90\x02\x02\x12Y\n" +
@@ -3068,7 +3165,7 @@ func file_proviso_v1_matters_proto_rawDescGZIP() []byte {
 }
 
 var file_proviso_v1_matters_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_proviso_v1_matters_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_proviso_v1_matters_proto_goTypes = []any{
 	(DocumentStatus)(0),                // 0: proviso.v1.DocumentStatus
 	(MatterRole)(0),                    // 1: proviso.v1.MatterRole
@@ -3102,41 +3199,43 @@ var file_proviso_v1_matters_proto_goTypes = []any{
 	(*UploadDocumentResponse)(nil),     // 29: proviso.v1.UploadDocumentResponse
 	(*GetDocumentRequest)(nil),         // 30: proviso.v1.GetDocumentRequest
 	(*GetDocumentResponse)(nil),        // 31: proviso.v1.GetDocumentResponse
-	(*GetDocumentContentRequest)(nil),  // 32: proviso.v1.GetDocumentContentRequest
-	(*DocumentContentHeader)(nil),      // 33: proviso.v1.DocumentContentHeader
-	(*GetDocumentContentResponse)(nil), // 34: proviso.v1.GetDocumentContentResponse
-	(*GetDocumentPageRequest)(nil),     // 35: proviso.v1.GetDocumentPageRequest
-	(*PageWord)(nil),                   // 36: proviso.v1.PageWord
-	(*GetDocumentPageResponse)(nil),    // 37: proviso.v1.GetDocumentPageResponse
-	(*ListDocumentsRequest)(nil),       // 38: proviso.v1.ListDocumentsRequest
-	(*ListDocumentsResponse)(nil),      // 39: proviso.v1.ListDocumentsResponse
-	(*DeleteDocumentRequest)(nil),      // 40: proviso.v1.DeleteDocumentRequest
-	(*DeleteDocumentResponse)(nil),     // 41: proviso.v1.DeleteDocumentResponse
-	(*WatchDocumentsRequest)(nil),      // 42: proviso.v1.WatchDocumentsRequest
-	(*WatchDocumentsResponse)(nil),     // 43: proviso.v1.WatchDocumentsResponse
-	(*timestamppb.Timestamp)(nil),      // 44: google.protobuf.Timestamp
-	(FailureCause)(0),                  // 45: proviso.v1.FailureCause
-	(*fieldmaskpb.FieldMask)(nil),      // 46: google.protobuf.FieldMask
+	(*ExportMatterRequest)(nil),        // 32: proviso.v1.ExportMatterRequest
+	(*ExportMatterResponse)(nil),       // 33: proviso.v1.ExportMatterResponse
+	(*GetDocumentContentRequest)(nil),  // 34: proviso.v1.GetDocumentContentRequest
+	(*DocumentContentHeader)(nil),      // 35: proviso.v1.DocumentContentHeader
+	(*GetDocumentContentResponse)(nil), // 36: proviso.v1.GetDocumentContentResponse
+	(*GetDocumentPageRequest)(nil),     // 37: proviso.v1.GetDocumentPageRequest
+	(*PageWord)(nil),                   // 38: proviso.v1.PageWord
+	(*GetDocumentPageResponse)(nil),    // 39: proviso.v1.GetDocumentPageResponse
+	(*ListDocumentsRequest)(nil),       // 40: proviso.v1.ListDocumentsRequest
+	(*ListDocumentsResponse)(nil),      // 41: proviso.v1.ListDocumentsResponse
+	(*DeleteDocumentRequest)(nil),      // 42: proviso.v1.DeleteDocumentRequest
+	(*DeleteDocumentResponse)(nil),     // 43: proviso.v1.DeleteDocumentResponse
+	(*WatchDocumentsRequest)(nil),      // 44: proviso.v1.WatchDocumentsRequest
+	(*WatchDocumentsResponse)(nil),     // 45: proviso.v1.WatchDocumentsResponse
+	(*timestamppb.Timestamp)(nil),      // 46: google.protobuf.Timestamp
+	(FailureCause)(0),                  // 47: proviso.v1.FailureCause
+	(*fieldmaskpb.FieldMask)(nil),      // 48: google.protobuf.FieldMask
 }
 var file_proviso_v1_matters_proto_depIdxs = []int32{
 	1,  // 0: proviso.v1.MatterMember.role:type_name -> proviso.v1.MatterRole
-	44, // 1: proviso.v1.MatterMember.create_time:type_name -> google.protobuf.Timestamp
+	46, // 1: proviso.v1.MatterMember.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 2: proviso.v1.GrantMatterAccessRequest.member:type_name -> proviso.v1.MatterMember
 	2,  // 3: proviso.v1.GrantMatterAccessResponse.member:type_name -> proviso.v1.MatterMember
 	2,  // 4: proviso.v1.ListMatterMembersResponse.members:type_name -> proviso.v1.MatterMember
-	44, // 5: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
-	44, // 6: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
+	46, // 5: proviso.v1.Matter.create_time:type_name -> google.protobuf.Timestamp
+	46, // 6: proviso.v1.Matter.update_time:type_name -> google.protobuf.Timestamp
 	1,  // 7: proviso.v1.Matter.role:type_name -> proviso.v1.MatterRole
 	10, // 8: proviso.v1.Matter.legal_hold:type_name -> proviso.v1.LegalHold
-	44, // 9: proviso.v1.LegalHold.update_time:type_name -> google.protobuf.Timestamp
+	46, // 9: proviso.v1.LegalHold.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 10: proviso.v1.Document.status:type_name -> proviso.v1.DocumentStatus
-	44, // 11: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
-	45, // 12: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
+	46, // 11: proviso.v1.Document.upload_time:type_name -> google.protobuf.Timestamp
+	47, // 12: proviso.v1.Document.failure_cause:type_name -> proviso.v1.FailureCause
 	9,  // 13: proviso.v1.CreateMatterResponse.matter:type_name -> proviso.v1.Matter
 	9,  // 14: proviso.v1.GetMatterResponse.matter:type_name -> proviso.v1.Matter
 	9,  // 15: proviso.v1.ListMattersResponse.matters:type_name -> proviso.v1.Matter
 	9,  // 16: proviso.v1.UpdateMatterRequest.matter:type_name -> proviso.v1.Matter
-	46, // 17: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
+	48, // 17: proviso.v1.UpdateMatterRequest.update_mask:type_name -> google.protobuf.FieldMask
 	9,  // 18: proviso.v1.UpdateMatterResponse.matter:type_name -> proviso.v1.Matter
 	9,  // 19: proviso.v1.SetLegalHoldResponse.matter:type_name -> proviso.v1.Matter
 	9,  // 20: proviso.v1.LiftLegalHoldResponse.matter:type_name -> proviso.v1.Matter
@@ -3144,8 +3243,8 @@ var file_proviso_v1_matters_proto_depIdxs = []int32{
 	27, // 22: proviso.v1.UploadDocumentRequest.end:type_name -> proviso.v1.UploadEnd
 	11, // 23: proviso.v1.UploadDocumentResponse.document:type_name -> proviso.v1.Document
 	11, // 24: proviso.v1.GetDocumentResponse.document:type_name -> proviso.v1.Document
-	33, // 25: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
-	36, // 26: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
+	35, // 25: proviso.v1.GetDocumentContentResponse.header:type_name -> proviso.v1.DocumentContentHeader
+	38, // 26: proviso.v1.GetDocumentPageResponse.words:type_name -> proviso.v1.PageWord
 	11, // 27: proviso.v1.ListDocumentsResponse.documents:type_name -> proviso.v1.Document
 	11, // 28: proviso.v1.WatchDocumentsResponse.document:type_name -> proviso.v1.Document
 	12, // 29: proviso.v1.MatterService.CreateMatter:input_type -> proviso.v1.CreateMatterRequest
@@ -3160,30 +3259,32 @@ var file_proviso_v1_matters_proto_depIdxs = []int32{
 	7,  // 38: proviso.v1.MatterService.ListMatterMembers:input_type -> proviso.v1.ListMatterMembersRequest
 	28, // 39: proviso.v1.MatterService.UploadDocument:input_type -> proviso.v1.UploadDocumentRequest
 	30, // 40: proviso.v1.MatterService.GetDocument:input_type -> proviso.v1.GetDocumentRequest
-	32, // 41: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
-	35, // 42: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
-	38, // 43: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
-	40, // 44: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
-	42, // 45: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
-	13, // 46: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
-	15, // 47: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
-	17, // 48: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
-	19, // 49: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
-	21, // 50: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
-	23, // 51: proviso.v1.MatterService.SetLegalHold:output_type -> proviso.v1.SetLegalHoldResponse
-	25, // 52: proviso.v1.MatterService.LiftLegalHold:output_type -> proviso.v1.LiftLegalHoldResponse
-	4,  // 53: proviso.v1.MatterService.GrantMatterAccess:output_type -> proviso.v1.GrantMatterAccessResponse
-	6,  // 54: proviso.v1.MatterService.RevokeMatterAccess:output_type -> proviso.v1.RevokeMatterAccessResponse
-	8,  // 55: proviso.v1.MatterService.ListMatterMembers:output_type -> proviso.v1.ListMatterMembersResponse
-	29, // 56: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
-	31, // 57: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
-	34, // 58: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
-	37, // 59: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
-	39, // 60: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
-	41, // 61: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
-	43, // 62: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
-	46, // [46:63] is the sub-list for method output_type
-	29, // [29:46] is the sub-list for method input_type
+	34, // 41: proviso.v1.MatterService.GetDocumentContent:input_type -> proviso.v1.GetDocumentContentRequest
+	32, // 42: proviso.v1.MatterService.ExportMatter:input_type -> proviso.v1.ExportMatterRequest
+	37, // 43: proviso.v1.MatterService.GetDocumentPage:input_type -> proviso.v1.GetDocumentPageRequest
+	40, // 44: proviso.v1.MatterService.ListDocuments:input_type -> proviso.v1.ListDocumentsRequest
+	42, // 45: proviso.v1.MatterService.DeleteDocument:input_type -> proviso.v1.DeleteDocumentRequest
+	44, // 46: proviso.v1.MatterService.WatchDocuments:input_type -> proviso.v1.WatchDocumentsRequest
+	13, // 47: proviso.v1.MatterService.CreateMatter:output_type -> proviso.v1.CreateMatterResponse
+	15, // 48: proviso.v1.MatterService.GetMatter:output_type -> proviso.v1.GetMatterResponse
+	17, // 49: proviso.v1.MatterService.ListMatters:output_type -> proviso.v1.ListMattersResponse
+	19, // 50: proviso.v1.MatterService.UpdateMatter:output_type -> proviso.v1.UpdateMatterResponse
+	21, // 51: proviso.v1.MatterService.DeleteMatter:output_type -> proviso.v1.DeleteMatterResponse
+	23, // 52: proviso.v1.MatterService.SetLegalHold:output_type -> proviso.v1.SetLegalHoldResponse
+	25, // 53: proviso.v1.MatterService.LiftLegalHold:output_type -> proviso.v1.LiftLegalHoldResponse
+	4,  // 54: proviso.v1.MatterService.GrantMatterAccess:output_type -> proviso.v1.GrantMatterAccessResponse
+	6,  // 55: proviso.v1.MatterService.RevokeMatterAccess:output_type -> proviso.v1.RevokeMatterAccessResponse
+	8,  // 56: proviso.v1.MatterService.ListMatterMembers:output_type -> proviso.v1.ListMatterMembersResponse
+	29, // 57: proviso.v1.MatterService.UploadDocument:output_type -> proviso.v1.UploadDocumentResponse
+	31, // 58: proviso.v1.MatterService.GetDocument:output_type -> proviso.v1.GetDocumentResponse
+	36, // 59: proviso.v1.MatterService.GetDocumentContent:output_type -> proviso.v1.GetDocumentContentResponse
+	33, // 60: proviso.v1.MatterService.ExportMatter:output_type -> proviso.v1.ExportMatterResponse
+	39, // 61: proviso.v1.MatterService.GetDocumentPage:output_type -> proviso.v1.GetDocumentPageResponse
+	41, // 62: proviso.v1.MatterService.ListDocuments:output_type -> proviso.v1.ListDocumentsResponse
+	43, // 63: proviso.v1.MatterService.DeleteDocument:output_type -> proviso.v1.DeleteDocumentResponse
+	45, // 64: proviso.v1.MatterService.WatchDocuments:output_type -> proviso.v1.WatchDocumentsResponse
+	47, // [47:65] is the sub-list for method output_type
+	29, // [29:47] is the sub-list for method input_type
 	29, // [29:29] is the sub-list for extension type_name
 	29, // [29:29] is the sub-list for extension extendee
 	0,  // [0:29] is the sub-list for field type_name
@@ -3200,7 +3301,7 @@ func file_proviso_v1_matters_proto_init() {
 		(*UploadDocumentRequest_Data)(nil),
 		(*UploadDocumentRequest_End)(nil),
 	}
-	file_proviso_v1_matters_proto_msgTypes[32].OneofWrappers = []any{
+	file_proviso_v1_matters_proto_msgTypes[34].OneofWrappers = []any{
 		(*GetDocumentContentResponse_Header)(nil),
 		(*GetDocumentContentResponse_Data)(nil),
 	}
@@ -3210,7 +3311,7 @@ func file_proviso_v1_matters_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_matters_proto_rawDesc), len(file_proviso_v1_matters_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   42,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,6 +32,7 @@ const (
 	MatterService_UploadDocument_FullMethodName     = "/proviso.v1.MatterService/UploadDocument"
 	MatterService_GetDocument_FullMethodName        = "/proviso.v1.MatterService/GetDocument"
 	MatterService_GetDocumentContent_FullMethodName = "/proviso.v1.MatterService/GetDocumentContent"
+	MatterService_ExportMatter_FullMethodName       = "/proviso.v1.MatterService/ExportMatter"
 	MatterService_GetDocumentPage_FullMethodName    = "/proviso.v1.MatterService/GetDocumentPage"
 	MatterService_ListDocuments_FullMethodName      = "/proviso.v1.MatterService/ListDocuments"
 	MatterService_DeleteDocument_FullMethodName     = "/proviso.v1.MatterService/DeleteDocument"
@@ -111,6 +112,14 @@ type MatterServiceClient interface {
 	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
 	// are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
 	GetDocumentContent(ctx context.Context, in *GetDocumentContentRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[GetDocumentContentResponse], error)
+	// ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+	// members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+	// are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+	// deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+	// whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+	// tenant may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+	ExportMatter(ctx context.Context, in *ExportMatterRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportMatterResponse], error)
 	// GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
 	// so that a viewer can mark a quote on the page of a PDF.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
@@ -284,6 +293,25 @@ func (c *matterServiceClient) GetDocumentContent(ctx context.Context, in *GetDoc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MatterService_GetDocumentContentClient = grpc.ServerStreamingClient[GetDocumentContentResponse]
 
+func (c *matterServiceClient) ExportMatter(ctx context.Context, in *ExportMatterRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportMatterResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &MatterService_ServiceDesc.Streams[2], MatterService_ExportMatter_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportMatterRequest, ExportMatterResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type MatterService_ExportMatterClient = grpc.ServerStreamingClient[ExportMatterResponse]
+
 func (c *matterServiceClient) GetDocumentPage(ctx context.Context, in *GetDocumentPageRequest, opts ...grpc.CallOption) (*GetDocumentPageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetDocumentPageResponse)
@@ -316,7 +344,7 @@ func (c *matterServiceClient) DeleteDocument(ctx context.Context, in *DeleteDocu
 
 func (c *matterServiceClient) WatchDocuments(ctx context.Context, in *WatchDocumentsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchDocumentsResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &MatterService_ServiceDesc.Streams[2], MatterService_WatchDocuments_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &MatterService_ServiceDesc.Streams[3], MatterService_WatchDocuments_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -406,6 +434,14 @@ type MatterServiceServer interface {
 	// NOT_FOUND/DOCUMENT_NOT_FOUND, also when the document is deleted meanwhile; DATA_LOSS/ORIGINAL_DAMAGED when the bytes
 	// are not those that were uploaded: it comes instead of them, or after them where only their hash tells.
 	GetDocumentContent(*GetDocumentContentRequest, grpc.ServerStreamingServer[GetDocumentContentResponse]) error
+	// ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+	// members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+	// are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+	// deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+	// whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+	// tenant may call it.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+	ExportMatter(*ExportMatterRequest, grpc.ServerStreamingServer[ExportMatterResponse]) error
 	// GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
 	// so that a viewer can mark a quote on the page of a PDF.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
@@ -475,6 +511,9 @@ func (UnimplementedMatterServiceServer) GetDocument(context.Context, *GetDocumen
 }
 func (UnimplementedMatterServiceServer) GetDocumentContent(*GetDocumentContentRequest, grpc.ServerStreamingServer[GetDocumentContentResponse]) error {
 	return status.Error(codes.Unimplemented, "method GetDocumentContent not implemented")
+}
+func (UnimplementedMatterServiceServer) ExportMatter(*ExportMatterRequest, grpc.ServerStreamingServer[ExportMatterResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportMatter not implemented")
 }
 func (UnimplementedMatterServiceServer) GetDocumentPage(context.Context, *GetDocumentPageRequest) (*GetDocumentPageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetDocumentPage not implemented")
@@ -725,6 +764,17 @@ func _MatterService_GetDocumentContent_Handler(srv interface{}, stream grpc.Serv
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type MatterService_GetDocumentContentServer = grpc.ServerStreamingServer[GetDocumentContentResponse]
 
+func _MatterService_ExportMatter_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportMatterRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(MatterServiceServer).ExportMatter(m, &grpc.GenericServerStream[ExportMatterRequest, ExportMatterResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type MatterService_ExportMatterServer = grpc.ServerStreamingServer[ExportMatterResponse]
+
 func _MatterService_GetDocumentPage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetDocumentPageRequest)
 	if err := dec(in); err != nil {
@@ -863,6 +913,11 @@ var MatterService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "GetDocumentContent",
 			Handler:       _MatterService_GetDocumentContent_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "ExportMatter",
+			Handler:       _MatterService_ExportMatter_Handler,
 			ServerStreams: true,
 		},
 		{

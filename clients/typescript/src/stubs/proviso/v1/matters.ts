@@ -354,6 +354,18 @@ export interface GetDocumentResponse {
   document: Document | undefined;
 }
 
+/** ExportMatterRequest names a matter. */
+export interface ExportMatterRequest {
+  /** UUID of the matter. */
+  matterId: string;
+}
+
+/** ExportMatterResponse is a piece of the archive. */
+export interface ExportMatterResponse {
+  /** The next bytes, at most 262144. */
+  data: Uint8Array;
+}
+
 /** GetDocumentContentRequest names a document and a part of its bytes. */
 export interface GetDocumentContentRequest {
   /** UUID of the matter, or "documentation". */
@@ -628,6 +640,18 @@ export interface MatterServiceClient {
   getDocumentContent(request: GetDocumentContentRequest, metadata?: Metadata): Observable<GetDocumentContentResponse>;
 
   /**
+   * ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+   * members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+   * are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+   * deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+   * whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+   * tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  exportMatter(request: ExportMatterRequest, metadata?: Metadata): Observable<ExportMatterResponse>;
+
+  /**
    * GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
    * so that a viewer can mark a quote on the page of a PDF.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
@@ -826,6 +850,18 @@ export interface MatterServiceController {
   getDocumentContent(request: GetDocumentContentRequest, metadata?: Metadata): Observable<GetDocumentContentResponse>;
 
   /**
+   * ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
+   * members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
+   * are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
+   * deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
+   * whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
+   * tenant may call it.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
+   */
+
+  exportMatter(request: ExportMatterRequest, metadata?: Metadata): Observable<ExportMatterResponse>;
+
+  /**
    * GetDocumentPage returns the size of a page as it is shown, and where the words of the document's text stand on it,
    * so that a viewer can mark a quote on the page of a PDF.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND;
@@ -887,6 +923,7 @@ export function MatterServiceControllerMethods() {
       "listMatterMembers",
       "getDocument",
       "getDocumentContent",
+      "exportMatter",
       "getDocumentPage",
       "listDocuments",
       "deleteDocument",
