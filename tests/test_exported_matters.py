@@ -41,7 +41,7 @@ async def test_an_archive_has_the_matter_its_members_its_documents_and_their_tex
     await service.upload(matter_id, "unread.pdf", LARGE)
     await service.matters.GrantMatterAccess(
         matters_pb2.GrantMatterAccessRequest(
-            matter_id=matter_id, member=matters_pb2.MatterMember(user_id="bob", role=1)
+            matter_id=matter_id, member=matters_pb2.MatterMember(user_id="bob", role="MATTER_ROLE_READER")
         )
     )
     async for _ in service.matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
