@@ -12,8 +12,10 @@ import pytest
 from proviso_client import AsyncClient
 from proviso_client.v1 import matters_pb2
 from proviso_client.v1.matters_pb2 import ExportMatterRequest
+from tests.support.matters_world import TENANT, matters_world
 from tests.support.running import AGREEMENT, RunningService, new_id
 from tests.support.served import proviso
+from tests.support.word_embedder import WordEmbedder
 
 LARGE = b"".join(hashlib.sha256(str(number).encode()).digest() for number in range(100_000))
 """What compression leaves as it is."""
@@ -69,24 +71,21 @@ async def test_an_archive_has_the_matter_its_members_its_documents_and_their_tex
     assert (manifest["matter_id"], manifest["left_out"]) == (matter_id, [])
 
 
-async def test_what_is_lost_or_deleted_meanwhile_is_named_and_the_rest_is_there(
-    service: RunningService, tmp_path: Path
-) -> None:
-    matter_id = await service.create_matter()
-    for name in ("large.pdf", "lost.pdf", "changed.pdf", "deleted.pdf", "kept.pdf"):
-        await service.upload(matter_id, name, (LARGE if name == "large.pdf" else b"") + name.encode())
-    listed = await service.matters.ListDocuments(matters_pb2.ListDocumentsRequest(matter_id=matter_id))
-    ids = {document.filename: document.document_id for document in listed.documents}
-    blobs = next((tmp_path / "data" / "blobs").rglob(ids["lost.pdf"])).parent
-    (blobs / ids["lost.pdf"]).unlink()
-    (blobs / ids["changed.pdf"]).write_bytes(b"Changed.pdf")
-    call = service.matters.ExportMatter(ExportMatterRequest(matter_id=matter_id))
-    archive = [(await anext(aiter(call))).data]
-    await service.matters.DeleteDocument(
-        matters_pb2.DeleteDocumentRequest(matter_id=matter_id, document_id=ids["deleted.pdf"])
-    )
-    archive += [answer.data async for answer in call]
-    files, manifest = opened(b"".join(archive))
+async def test_what_is_lost_or_deleted_meanwhile_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
+    async with matters_world(tmp_path, WordEmbedder()) as world, world.running() as matters:
+        matter = await world.matter()
+        ids = {}
+        for name in ("large.pdf", "lost.pdf", "changed.pdf", "deleted.pdf", "kept.pdf"):
+            content = (LARGE if name == "large.pdf" else b"") + name.encode()
+            ids[name] = (await world.upload(matter, content, name)).document.document_id
+        await world.at_rest()
+        blobs = tmp_path / "blobs" / TENANT
+        (blobs / ids["lost.pdf"]).unlink()
+        (blobs / ids["changed.pdf"]).write_bytes(b"Changed.pdf")
+        archive = await matters.export(TENANT, matter.matter_id, [])
+        first = await anext(archive)
+        await matters.delete_document(TENANT, matter.matter_id, ids["deleted.pdf"])
+        files, manifest = opened(first + b"".join([piece async for piece in archive]))
     assert {entry["name"]: entry["problem"] for entry in manifest["left_out"]} == {  # type: ignore[attr-defined]
         "lost.pdf": "missing",
         "changed.pdf": "changed",
