@@ -103,5 +103,7 @@ async def test_a_key_that_was_destroyed_or_lost_seals_and_opens_nothing(blobs: S
             await call
     assert await blobs.get("other", "key") == b"words"
     (tmp_path / "keys" / "other.json").unlink()
-    with pytest.raises(KeyDestroyed):
-        await blobs.get("other", "key")
+    for call in (blobs.get("other", "key"), blobs.put("other", "new", pieces(b"new"))):
+        with pytest.raises(KeyDestroyed):
+            await call
+    assert not (tmp_path / "keys" / "other.json").exists()

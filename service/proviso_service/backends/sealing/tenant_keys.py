@@ -58,7 +58,8 @@ class TenantKeys:
 
     def for_sealing(self, tenant: str) -> streaming_aead.StreamingAead:
         """The key of a tenant, which is made at its first use. Raises KeyDestroyed."""
-        if not self._file(tenant).exists():
+        # A key that was there and is gone was destroyed, or its disk is away: another one must not take its place.
+        if tenant not in self._opened and not self._file(tenant).exists():
             with self._changing():
                 if not self._file(tenant).exists():
                     self._write(tenant, tink.new_keyset_handle(_TEMPLATE))
