@@ -11,7 +11,7 @@ from tests.support.running import final_of, running_service
 
 # Twelve of them check every sentence against its sources, each by one thing that is read from it; two tell the language
 # of a question and say the service's own sentences in it; two record it in the audit; one runs
-# the statements of every turn without SQLAlchemy, in a third of the time; one notes which matters a turn may know of.
+# the statements of every turn without SQLAlchemy; one notes which matters a turn may know of.
 MOST_OF_A_CHAT = 110
 
 QUESTION = "What is the notice period?"

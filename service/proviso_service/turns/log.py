@@ -348,7 +348,7 @@ def _utf8_bytes(text: str) -> int:
 def _text_bytes(event: Any) -> int:
     """The UTF-8 bytes of all text in an event, however deeply nested. A request context counts once, because the final
     state and its last message share one, and its items by their number. Messages of the conversation and items of the
-    context are most of what an event has: looking at each of their fields took an eighth of a short turn."""
+    context are most of what an event has: looking at each of their fields took 7 % of the loop's time."""
     total, left, contexts = 0, [event], set[int]()
     while left:
         value = left.pop()

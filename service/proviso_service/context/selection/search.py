@@ -94,7 +94,7 @@ class ItemSearch:
     ) -> tuple[ItemIndex, str, Sequence[Vectors]]:
         """The index, the words of the message, and the vectors of the message and of what it is in English. Where the
         words tell no items apart there are no vectors: by its meaning alone no item of the evaluation was ever taken,
-        and embedding a message takes as long as half of a short turn."""
+        and embedding a message takes a sixth of a short turn's time."""
         index = await self._index(items)
         likely = likely_languages(message)
         words, texts = message, [message]
