@@ -9,7 +9,7 @@ import grpc
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
-from proviso_client.v1 import access_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2
+from proviso_client.v1 import access_pb2, chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2
 from proviso_service.embedded import DIMENSIONS
 from tests.support.endless_process import endless_service
 from tests.support.erasing_service import POINTS
@@ -37,7 +37,7 @@ async def plant(service: ServiceStubs) -> str:
     await service.tools.Extract(tools_pb2.ExtractRequest(matter_id=matter_id, question=f"What shall the {PHRASE} pay?"))
     file = context_pb2.DocumentContext(filename=f"{PHRASE}.pdf", type="pdf", summary=PHRASE)
     question = f"What shall the {PHRASE} pay per month?"
-    for session_id in ("s-planted", "", "s-planted"):
+    for session_id in ("s-others", "s-planted", "", "s-planted"):
         asked = await service.ask(question, matter_id, session_id=session_id, document_context=[file])
     session = sessions_pb2.Session(session_id="s-planted", title=PHRASE, notes=PHRASE)
     await service.sessions.UpdateSession(
@@ -97,7 +97,7 @@ async def others_are_whole(service: ServiceStubs, matter_id: str) -> None:
     found = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="Quillfeather"))
     assert "Quillfeather" in found.results[0].chunk_text
     listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s-others"))
-    assert len(listed.messages) >= 2
+    assert len(listed.messages) == 2
     assert "900" in listed.messages[1].content
 
 
@@ -130,13 +130,57 @@ async def test_a_deleted_matter_is_gone_from_every_byte(tmp_path: Path, models_d
         deleted = await service.matters.DeleteMatter(matters_pb2.DeleteMatterRequest(matter_id=matter_id))
         receipt = await completed(service, matter_id)
         assert receipt.deletion_id == deleted.deletion_id
-        assert (receipt.documents, receipt.turns) == (1, 4)
-        assert receipt.messages >= 6
+        assert (receipt.documents, receipt.turns) == (1, 5)
+        assert receipt.messages >= 8
         assert receipt.size_bytes == len(TEXT.encode())
         assert found_in(data_dir) == set()
         await others_are_whole(service, others)
-    files = [file.read_bytes() for file in data_dir.glob("state.sqlite3*")]
+    files = [file.read_bytes() for file in data_dir.rglob("*") if file.is_file()]
     assert not [vector for vector in vectors if any(vector in content for content in files)]
+
+
+async def receipt_of(service: ServiceStubs, deletion_id: str) -> access_pb2.Deletion:
+    async with asyncio.timeout(60):
+        while True:
+            request = access_pb2.GetDeletionRequest(deletion_id=deletion_id)
+            receipt = (await service.access.GetDeletion(request)).deletion
+            if receipt.HasField("complete_time"):
+                return receipt
+            await asyncio.sleep(0.05)
+
+
+async def test_deleted_sessions_and_documents_are_gone_from_every_byte(tmp_path: Path, models_dir: Path) -> None:
+    """The document is not quoted by any conversation that stays."""
+    data_dir = tmp_path / "data"
+    async with served(data_dir, models_dir) as service:
+        matter_id = await service.create_matter("Lease", lease=OTHERS, planted=TEXT)
+        asked = await service.ask(f"What shall the {PHRASE} pay?", matter_id, session_id="s-planted")
+        assert found_in(data_dir)
+        deleted = await service.sessions.DeleteSession(sessions_pb2.DeleteSessionRequest(session_id="s-planted"))
+        receipt = await receipt_of(service, deleted.deletion_id)
+        assert (receipt.kind, receipt.turns, receipt.messages) == (access_pb2.DELETION_KIND_SESSION, 1, 2)
+        with pytest.raises(grpc.aio.AioRpcError, match="No turn"):
+            await service.chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=asked[0].turn_id)).read()
+        listed = await service.matters.ListDocuments(matters_pb2.ListDocumentsRequest(matter_id=matter_id))
+        document_id = next(one.document_id for one in listed.documents if one.filename == "planted.md")
+        request = matters_pb2.DeleteDocumentRequest(matter_id=matter_id, document_id=document_id)
+        receipt = await receipt_of(service, (await service.matters.DeleteDocument(request)).deletion_id)
+        assert (receipt.kind, receipt.documents) == (access_pb2.DELETION_KIND_DOCUMENT, 1)
+        assert found_in(data_dir) == set()
+
+
+async def test_a_turn_is_deleted_with_every_matter_that_its_session_knew_before(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    async with served(tmp_path / "data", models_dir) as service:
+        others = await plant_others(service)
+        matter_id = await plant(service)
+        deleted = await service.matters.DeleteMatter(matters_pb2.DeleteMatterRequest(matter_id=others))
+        assert (await receipt_of(service, deleted.deletion_id)).turns == 2
+        listed = await service.sessions.ListSessions(sessions_pb2.ListSessionsRequest())
+        assert {one.session_id for one in listed.sessions} == {"s-planted", "s-continued"}
+        found = await service.matters.GetMatter(matters_pb2.GetMatterRequest(matter_id=matter_id))
+        assert found.matter.name == PHRASE
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -6,12 +6,13 @@ Prints its port when it is SERVING."""
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from proviso_service.backends.sql import database
+from proviso_service.backends.sql import compaction
 from proviso_service.backends.sql.deletions import SqlDeletionStore
 from proviso_service.backends.sql.matters import SqlMatterStore
 from tests.support import asking_service
@@ -25,16 +26,16 @@ def die(*_args: Any, **_kwargs: Any) -> NoReturn:
     raise AssertionError
 
 
-def die_while_rewriting(cursor: Any) -> None:
-    cursor.connection.set_progress_handler(die, STEPS_OF_VACUUM)
-    cursor.execute("VACUUM")
+def die_while_rewriting(state: sqlite3.Connection) -> None:
+    state.set_progress_handler(die, STEPS_OF_VACUUM)
+    state.execute("VACUUM")
 
 
 POINTS: Mapping[str, tuple[object, str, object]] = {
     "before any row is removed": (SqlMatterStore, "delete_documents", die),
     "before the turns are removed": (SqlDeletionStore, "purge_turns", die),
-    "before the file is rewritten": (database, "rewrite", die),
-    "while the file is rewritten": (database, "rewrite", die_while_rewriting),
+    "before the file is rewritten": (compaction, "vacuum", die),
+    "while the file is rewritten": (compaction, "vacuum", die_while_rewriting),
     "before the receipt is complete": (SqlDeletionStore, "complete", die),
 }
 

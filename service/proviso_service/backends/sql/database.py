@@ -26,6 +26,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from proviso_service.backends.sql.compaction import rewrite
 from proviso_service.backends.sql.integrity import DAMAGE_CODES, UnusableState, check_sound
 from proviso_service.backends.sql.prepared import driver_of
 from proviso_service.backends.sql.tables import is_current
@@ -142,11 +143,10 @@ class Database:
         await self.write(upgrade)
 
     async def compact(self) -> None:
-        """Rewrites the file, so that it holds nothing but its rows, and empties the write-ahead log. Writes wait
-        meanwhile: about a second for each 100 MiB. Raises TooBusy where a long read keeps the log from being
-        emptied."""
+        """Rewrites the file, so that it holds nothing but its rows. Writes wait meanwhile: about a second for each 100
+        MiB. Raises TooBusy beside a long read, such as a backup."""
         with self._admitted():
-            await asyncio.get_running_loop().run_in_executor(self._writing, _compact, self._engine)
+            await asyncio.get_running_loop().run_in_executor(self._writing, rewrite, self._engine)
 
     async def close(self) -> None:
         """Refuses new transactions and waits for those that have been asked for."""
@@ -319,21 +319,6 @@ def _transact(engine: Engine, work: Callable[[Connection], T], latest: float) ->
         raise _busy()
     with _failures_named(), engine.begin() as connection:
         return work(connection)
-
-
-def rewrite(cursor: Any) -> None:
-    """Writes the file anew, without what was deleted."""
-    cursor.execute("VACUUM")
-
-
-def _compact(engine: Engine) -> None:
-    with _failures_named(), closing(engine.raw_connection()) as connection:
-        cursor = connection.cursor()
-        rewrite(cursor)
-        is_busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        cursor.close()
-    if is_busy:
-        raise _busy()
 
 
 _Outcome = tuple[_Write, Any, BaseException | None]
