@@ -20,6 +20,8 @@ from tests.support.word_embedder import WordEmbedder
 
 TENANTS = ("local", "smith", "Jones & Söhne")
 
+pytestmark = pytest.mark.timeout(300)  # each starts several processes
+
 
 @pytest.fixture
 def master(tmp_path: Path) -> Path:

@@ -18,6 +18,8 @@ from tests.support.served import proviso, served
 WORDS = b"professional liability insurance"
 LARGE = b"".join(b"Clause %d. The fee is due on day %d.\n" % (number, number) for number in range(60_000))
 
+pytestmark = pytest.mark.timeout(300)  # each starts several processes
+
 
 @pytest.fixture
 async def master(tmp_path: Path) -> Path:
