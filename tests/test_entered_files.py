@@ -29,6 +29,8 @@ async def test_one_chat_enters_few_files(tmp_path: Path, models_dir: Path) -> No
             with entered.counting() as upload:
                 await service.upload(matter_id, first.name, first.read_bytes())
                 await service.wait_until_ready(matter_id)
+            # The index of the matter is brought up to date in the background, and is not the chat's.
+            await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query=QUESTION))
             with entered.counting() as chat:
                 events = await service.ask(QUESTION, matter_id)
             with entered.counting() as query:

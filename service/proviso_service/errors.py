@@ -29,7 +29,7 @@ ProvisoError
 │   ├── LastOwner           a matter has to have an owner
 │   ├── UnderLegalHold      what was to be deleted is kept
 │   ├── KeyDestroyed        what sealed the originals of the tenant is gone
-│   ├── IndexRebuilding     the vector index is being rebuilt already
+│   ├── IndexRebuilding     the search index is being rebuilt already
 │   ├── NoRequestContext    the turn has not ended, or called no model
 │   ├── TurnNotEnded        there is no answer to rate yet
 │   └── TurnNotWaiting

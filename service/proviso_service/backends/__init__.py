@@ -1,1 +1,1 @@
-"""Adapters to systems outside the domain: SQL databases, folders of files, the vector index and hosted models."""
+"""Adapters to systems outside the domain: SQL databases, folders of files, Chroma and hosted models."""

@@ -341,7 +341,7 @@ def backup(
 ) -> None:
     """Copy all that the service keeps to a folder.
 
-    The service may be running. The vector index and the models are left out: they can be made again. Exits with 1 when
+    The service may be running. Chroma's files and the models are left out: they can be made again. Exits with 1 when
     an uploaded file was missing or damaged already; the rest is backed up.
     """
     from proviso_service.cli.backup import make_backup
