@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import grpc
@@ -11,9 +12,12 @@ import pytest
 
 from proviso_client import AsyncClient
 from proviso_client.v1 import matters_pb2
+from proviso_client.v1.access_pb2 import AuditOutcome
 from proviso_client.v1.matters_pb2 import ExportMatterRequest
+from tests.support.access_world import callers, method_named, request_of
 from tests.support.matters_world import TENANT, matters_world
 from tests.support.running import AGREEMENT, RunningService, new_id
+from tests.support.scripted_model import Step
 from tests.support.served import proviso
 from tests.support.word_embedder import WordEmbedder
 
@@ -23,6 +27,12 @@ LARGE = b"".join(hashlib.sha256(str(number).encode()).digest() for number in ran
 
 async def pieces_of(service: RunningService, matter_id: str) -> list[bytes]:
     return [answer.data async for answer in service.matters.ExportMatter(ExportMatterRequest(matter_id=matter_id))]
+
+
+async def no_conversations() -> AsyncGenerator[AsyncGenerator[bytes, None], None]:
+    none: list[AsyncGenerator[bytes, None]] = []
+    for pieces in none:
+        yield pieces
 
 
 def opened(archive: bytes) -> tuple[dict[str, bytes], dict[str, object]]:
@@ -82,7 +92,7 @@ async def test_what_is_lost_or_deleted_meanwhile_is_named_and_the_rest_is_there(
         blobs = tmp_path / "blobs" / TENANT
         (blobs / ids["lost.pdf"]).unlink()
         (blobs / ids["changed.pdf"]).write_bytes(b"Changed.pdf")
-        archive = await matters.export(TENANT, matter.matter_id, [])
+        archive = await matters.export(TENANT, matter.matter_id, [], no_conversations())
         first = await anext(archive)
         await matters.delete_document(TENANT, matter.matter_id, ids["deleted.pdf"])
         files, manifest = opened(first + b"".join([piece async for piece in archive]))
@@ -95,6 +105,48 @@ async def test_what_is_lost_or_deleted_meanwhile_is_named_and_the_rest_is_there(
     assert {"originals/large.pdf", "originals/kept.pdf"} <= whole
     assert not whole & {"originals/lost.pdf", "originals/changed.pdf", "originals/deleted.pdf"}
     assert files["originals/kept.pdf"] == b"kept.pdf"
+
+
+async def test_conversations_are_the_callers_own_and_an_administrator_may_have_them_all(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    async with callers(tmp_path, models_dir, *[Step(["I do not know."])] * 6) as world:
+        ada, rita = world.metadata("smith", "ada"), world.metadata("smith", "rita")
+        root = world.metadata("smith", "root", roles=["admin"])
+        matter, other = await world.matter(ada, agreement=AGREEMENT), await world.matter(rita, "Other")
+        member = {"user_id": "rita", "role": "MATTER_ROLE_READER"}
+        await world.ask("GrantMatterAccess", ada, matter_id=matter, member=member)
+        for caller, session_id, message, matter_id in (
+            (ada, "one", "Who signs?", matter),
+            (ada, "one", "And when? \u2603", matter),
+            (rita, "two", "What is due?", matter),
+            (rita, "three", "Something else?", other),
+        ):
+            await world.ask(
+                "Invoke", caller, message=message, session_id=session_id, matter_context={"matter_id": matter_id}
+            )
+
+        async def conversations(caller: tuple[tuple[str, str], ...], **fields: bool) -> dict[str, list[str]]:
+            pieces = await world.ask("ExportMatter", caller, matter_id=matter, **fields)
+            files, _ = opened(b"".join(piece.data for piece in pieces))
+            found = [json.loads(content) for name, content in files.items() if name.startswith("conversations/")]
+            assert all("request_context" in one["messages"][1] for one in found)
+            return {
+                f"{one['user_id']}/{one['session_id']}": [m["content"] for m in one["messages"] if "USER" in m["role"]]
+                for one in found
+            }
+
+        own = {"ada/one": ["Who signs?", "And when? \u2603"]}
+        assert await conversations(ada) == own
+        assert await conversations(root) == {}
+        assert await conversations(root, all_conversations=True) == own | {"rita/two": ["What is due?"]}
+        asked = request_of(method_named("ExportMatter"), matter_id=matter, all_conversations=True)
+        refused = await world.call(method_named("ExportMatter"), asked, ada)
+        assert (refused.reason, "admin" in refused.message) == ("PERMISSION_DENIED", True)
+        auditor = world.metadata("smith", "audrey", roles=["auditor"])
+        events = (await world.ask("ListAuditEvents", auditor, page_size=100)).events
+        done = "export with all conversations", AuditOutcome.AUDIT_OUTCOME_DONE
+        assert [event.user_id for event in events if (event.action, event.outcome) == done] == ["root"]
 
 
 async def test_names_of_files_lead_nowhere_else(service: RunningService) -> None:

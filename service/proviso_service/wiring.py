@@ -363,7 +363,7 @@ async def _wire(
         sessions=SessionServicer(sessions, catalog.holder, agent.preview, rebuilder, limits, deleted=erasure.begin),
         catalog=CatalogServicer(catalog.holder, catalog.tool_servers),
         access=AccessServicer(quotas, SqlAuditStore(resources.database), deletions),
-        matters=MatterServicer(matters, members, deleted=erasure.begin),
+        matters=MatterServicer(matters, members, sessions, deleted=erasure.begin),
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),

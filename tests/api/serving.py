@@ -69,7 +69,7 @@ class Domain:
             sessions=SessionServicer(self.sessions, self.catalog, absent, self.rebuilder, self.limits, self.identify),
             catalog=CatalogServicer(self.catalog, self.tool_servers),
             access=AccessServicer(absent, self.audit, self.deletions, self.identify),
-            matters=MatterServicer(self.matters, self.members, self.identify, UPLOAD_IDLE_S),
+            matters=MatterServicer(self.matters, self.members, self.sessions, self.identify, UPLOAD_IDLE_S),
             tools=ToolServicer(
                 self.matters,
                 self.retriever,

@@ -37,11 +37,13 @@ from proviso_service.api.request_models import (
     known,
     parse,
 )
+from proviso_service.api.sessions import conversations_about
 from proviso_service.errors import InvalidRequest, MatterNotFound, NotAllowed
 from proviso_service.identity import Role
 from proviso_service.matters import Matter, Matters, Member, MemberStore, UploadHeader, Visibility
 from proviso_service.paging import MAX_PAGE_SIZE, PageRequest
 from proviso_service.reading import Span
+from proviso_service.turns import SessionStore
 from proviso_service.value_faults import refusal
 
 UPLOAD_IDLE_S = 60.0
@@ -218,6 +220,7 @@ class ExportMatterRequestModel(RequestModel):
     proto = pb.ExportMatterRequest
 
     matter_id: MatterId
+    all_conversations: bool
 
 
 class GetDocumentContentRequestModel(RequestModel):
@@ -267,11 +270,13 @@ class MatterServicer(MatterServiceServicer):
         self,
         matters: Matters,
         members: MemberStore,
+        sessions: SessionStore,
         identify: Identify = acting_caller,
         upload_idle_s: float = UPLOAD_IDLE_S,
         deleted: Callable[[], None] = lambda: None,
     ) -> None:
         self._deleted = deleted
+        self._sessions = sessions
         self._matters = matters
         self._members = members
         self._authorisation = Authorisation(members)
@@ -384,7 +389,10 @@ class MatterServicer(MatterServiceServicer):
     async def ExportMatter(
         self, request: pb.ExportMatterRequest, context: Context
     ) -> AsyncIterator[pb.ExportMatterResponse]:
-        asked, tenant = parse(ExportMatterRequestModel, request), self._tenant(context)
+        asked, caller = parse(ExportMatterRequestModel, request), self._identify(context, "")
+        tenant = caller.tenant
+        if asked.all_conversations and Role.ADMIN not in caller.roles:
+            raise NotAllowed("The conversations of all users need a credential with the role admin")
         await self._matters.get(tenant, asked.matter_id)
         members: list[Member] = []
         token = ""
@@ -394,7 +402,9 @@ class MatterServicer(MatterServiceServicer):
             token = page.next_token
             if not token:
                 break
-        async with aclosing(await self._matters.export(tenant, asked.matter_id, members)) as pieces:
+        whose = None if asked.all_conversations else caller.user
+        conversations = conversations_about(self._sessions, tenant, asked.matter_id, whose)
+        async with aclosing(await self._matters.export(tenant, asked.matter_id, members, conversations)) as pieces:
             async for piece in pieces:
                 yield pb.ExportMatterResponse(data=piece)
 

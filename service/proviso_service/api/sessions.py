@@ -1,11 +1,13 @@
 # ruff: noqa: N802  methods have the names of the contract
 """SessionService: conversations, the items that belong to them, and the requests that their turns made."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
 from typing import Annotated
 from uuid import uuid4
 
+from google.protobuf.json_format import MessageToDict
 from pydantic import ConfigDict, Field
 
 from proviso_client.v1 import sessions_pb2 as pb
@@ -40,6 +42,7 @@ from proviso_service.api.request_models import (
 )
 from proviso_service.context.catalog.catalog import CatalogHolder, with_added, with_removed
 from proviso_service.context.model import ItemsChange, RequestContext
+from proviso_service.errors import SessionNotFound
 from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest
 from proviso_service.turns import (
@@ -53,6 +56,8 @@ from proviso_service.turns import (
     mark_missing_in_message,
     removal_suggestions,
 )
+
+_EXPORTED_AT_ONCE = 50
 
 
 class CreateSessionRequestModel(CreatingRequest):
@@ -173,6 +178,37 @@ class RateAnswerRequestModel(RequestModel):
     rating: Annotated[Rating | None, known(or_none(RATINGS))]
     reason: Annotated[RatingReason | None, known(or_none(RATING_REASONS))]
     text: Annotated[str, Field(max_length=2_000)]
+
+
+async def conversations_about(
+    sessions: SessionStore, tenant: str, matter_id: str, user: str | None
+) -> AsyncGenerator[AsyncGenerator[bytes, None], None]:
+    """Yields each session about a matter as JSON, in pieces: its user, its id, and the messages of turns that may know
+    something of the matter, written as the contract's ChatMessage; only those of one user where one is given. A session
+    that is deleted meanwhile has no more messages from there on."""
+    for caller, session_id in await sessions.about(tenant, matter_id, user):
+        yield _conversation(sessions, caller, session_id, matter_id)
+
+
+async def _conversation(
+    sessions: SessionStore, caller: Caller, session_id: str, matter_id: str
+) -> AsyncGenerator[bytes, None]:
+    head = json.dumps({"user_id": caller.user, "session_id": session_id}, ensure_ascii=False)
+    yield f'{head[:-1]}, "messages": ['.encode()
+    separator, token = "", ""
+    while True:
+        try:
+            page = await sessions.messages(caller, session_id, PageRequest(_EXPORTED_AT_ONCE, token), matter_id)
+        except SessionNotFound:
+            break
+        for message in page.items:
+            fields = MessageToDict(chat_message(message), preserving_proto_field_name=True)
+            yield f"{separator}\n{json.dumps(fields, ensure_ascii=False)}".encode()
+            separator = ","
+        token = page.next_token
+        if not token:
+            break
+    yield b"\n]}"
 
 
 class SessionServicer(SessionServiceServicer):

@@ -154,15 +154,18 @@ def export(
     matter: Annotated[str, typer.Argument(help="Name of the matter.", metavar="MATTER")],
     file: Annotated[Path, typer.Argument(help="A new file for the ZIP archive.", metavar="FILE")],
     *,
+    all_conversations: Annotated[
+        bool, typer.Option("--all-conversations", help="Those of all users: administrators only.")
+    ] = False,
     server: Server,
 ) -> None:
-    """Write a matter and its documents to a ZIP archive.
+    """Write a matter, its documents and your conversations about it to a ZIP archive.
 
-    Only owners of the matter and administrators may. Conversations are not in it.
+    Only owners of the matter and administrators may.
     """
     from proviso_service.cli.exporting import export
 
-    export(server, matter, file)
+    export(server, matter, file, all_conversations=all_conversations)
 
 
 @app.command()

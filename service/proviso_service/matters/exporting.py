@@ -23,6 +23,10 @@ _UNSAFE = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")
 
 
+Conversations = AsyncGenerator[AsyncGenerator[bytes, None], None]
+"""The conversations about a matter, each in pieces."""
+
+
 @dataclass(frozen=True, slots=True)
 class MatterToExport:
     """What an archive is made of. A document that is deleted before its turn comes is left out, and named."""
@@ -30,6 +34,7 @@ class MatterToExport:
     matter: Matter
     members: tuple[Member, ...]
     documents: tuple[Document, ...]
+    conversations: Conversations
 
 
 async def export_pieces(store: MatterStore, blobs: BlobStore, asked: MatterToExport) -> AsyncGenerator[bytes, None]:
@@ -68,6 +73,12 @@ async def _written(
                 "deleted meanwhile" if isinstance(failure, DocumentNotFound) else "its key was destroyed"
             )
             left_out.append({"document_id": document.document_id, "name": name, "problem": problem})
+    number = 0
+    async with aclosing(asked.conversations) as conversations:
+        async for pieces in conversations:
+            number += 1
+            async for _ in archive.add(f"conversations/{number:05}.json", pieces):
+                yield
     manifest = {
         "matter_id": asked.matter.matter_id,
         "export_time": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -13,7 +13,7 @@ from proviso_service.errors import Draining, InvalidRequest
 from proviso_service.identity import NEVER_RETRIED, RetryKey
 from proviso_service.matters.clearing import Clearing
 from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_part, read_part
-from proviso_service.matters.exporting import MatterToExport, export_pieces
+from proviso_service.matters.exporting import Conversations, MatterToExport, export_pieces
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import Ingestion
 from proviso_service.matters.model import (
@@ -247,12 +247,15 @@ class Matters:
         document = await self.get_document(tenant, matter_id, document_id)
         return read_content(self._store, self._blobs, document, offset, length)
 
-    async def export(self, tenant: str, matter_id: str, members: Iterable[Member]) -> AsyncGenerator[bytes, None]:
-        """Returns a ZIP archive of a matter and its documents, in pieces, with these members. Raises InvalidRequest and
-        MatterNotFound."""
+    async def export(
+        self, tenant: str, matter_id: str, members: Iterable[Member], conversations: Conversations
+    ) -> AsyncGenerator[bytes, None]:
+        """Returns a ZIP archive of a matter and its documents, in pieces, with these members and conversations. Raises
+        InvalidRequest and MatterNotFound."""
         matter = await self.get(tenant, matter_id)
         documents = await self._store.all_documents(tenant, matter.matter_id)
-        return export_pieces(self._store, self._blobs, MatterToExport(matter, tuple(members), tuple(documents)))
+        asked = MatterToExport(matter, tuple(members), tuple(documents), conversations)
+        return export_pieces(self._store, self._blobs, asked)
 
     async def document_page(
         self, tenant: str, matter_id: str, document_id: str, number: int, part: Span

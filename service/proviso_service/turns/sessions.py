@@ -1,5 +1,6 @@
 """Sessions: the conversations of a user."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -116,7 +117,7 @@ class TurnSessions(Protocol):
 
 
 class SessionStore(TurnSessions, Protocol):
-    """The sessions of a tenant's users. Every method but `ratings` sees only what is the caller's own."""
+    """The sessions of a tenant's users. Every method but `ratings` and `about` sees only what is the caller's own."""
 
     async def create(
         self, caller: Caller, session_id: str, new: NewSession, retry: RetryKey = NEVER_RETRIED
@@ -155,8 +156,16 @@ class SessionStore(TurnSessions, Protocol):
         nothing changes. Raises SessionNotFound."""
         ...
 
-    async def messages(self, caller: Caller, session_id: str, page: PageRequest) -> Page[ChatMessage]:
-        """A page of the session's messages, the oldest first. Raises SessionNotFound."""
+    async def messages(
+        self, caller: Caller, session_id: str, page: PageRequest, matter_id: str = ""
+    ) -> Page[ChatMessage]:
+        """A page of the session's messages, the oldest first; only those of turns that may know something of a matter
+        where one is given. Raises SessionNotFound."""
+        ...
+
+    async def about(self, tenant: str, matter_id: str, user: str | None = None) -> Sequence[tuple[Caller, str]]:
+        """The sessions with messages of turns that may know something of the matter, by their users and ids, the oldest
+        first; only those of one user where one is given."""
         ...
 
     async def recent_contexts(self, caller: Caller, session_id: str, limit: int) -> tuple[RequestContext, ...]:

@@ -65,11 +65,13 @@ class Matters:
         request = pb.ListMatterMembersRequest(matter_id=matter_id, page_size=page_size)
         return self._calls.pages(self._stub.ListMatterMembers, request, lambda page: page.members, timeout_s)
 
-    def export(self, matter_id: str, *, timeout_s: float | None = None) -> Iterator[bytes]:
-        """Yields a ZIP archive of a matter with its documents, in pieces: `manifest.json` in it says what it holds, and
-        what was left out. It is whole only when nothing was raised. Raises PermissionDenied when the caller does not
-        own the matter."""
-        request = pb.ExportMatterRequest(matter_id=matter_id)
+    def export(
+        self, matter_id: str, *, all_conversations: bool = False, timeout_s: float | None = None
+    ) -> Iterator[bytes]:
+        """Yields a ZIP archive of a matter with its documents and the caller's conversations about it, or, for
+        administrators, those of all users, in pieces: `manifest.json` in it says what it holds, and what was left out.
+        It is whole only when nothing was raised. Raises PermissionDenied when the caller does not own the matter."""
+        request = pb.ExportMatterRequest(matter_id=matter_id, all_conversations=all_conversations)
         for answer in self._calls.stream(self._stub.ExportMatter, request, timeout_s):
             yield answer.data
 

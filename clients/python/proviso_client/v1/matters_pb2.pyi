@@ -303,10 +303,12 @@ class GetDocumentResponse(_message.Message):
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ...) -> None: ...
 
 class ExportMatterRequest(_message.Message):
-    __slots__ = ("matter_id",)
+    __slots__ = ("matter_id", "all_conversations")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    ALL_CONVERSATIONS_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
-    def __init__(self, matter_id: _Optional[str] = ...) -> None: ...
+    all_conversations: bool
+    def __init__(self, matter_id: _Optional[str] = ..., all_conversations: _Optional[bool] = ...) -> None: ...
 
 class ExportMatterResponse(_message.Message):
     __slots__ = ("data",)

@@ -228,6 +228,8 @@ class AccessControl:
 def _done(rule: Rule, request: Any, matter_id: str) -> Done:
     """What a call does, if it is let in. What is no id is left out: it may be anything."""
     matter_id = matter_id if is_uuid(matter_id) or matter_id == DOCUMENTATION else ""
+    if getattr(request, "all_conversations", False):
+        return Done("export with all conversations", matter_id=matter_id)
     for name in _RESOURCES:
         if is_uuid(resource_id := getattr(request, name, "").lower()):
             return Done(rule.recorded, name.removesuffix("_id"), resource_id, matter_id)

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, null, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, exists, null, or_, select, update
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
-from proviso_service.backends.sql.conversation_tables import RATED, messages, sessions, turns
+from proviso_service.backends.sql.conversation_tables import RATED, messages, sessions, turn_matters, turns
 from proviso_service.backends.sql.database import Store, insert, reading, writing
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
@@ -66,6 +66,12 @@ _MESSAGES = (
     .order_by(messages.c.position)
     .limit(bindparam("most_rows", type_=Integer))
 )
+_KNOWS_MATTER = and_(
+    turn_matters.c.tenant == messages.c.tenant,
+    turn_matters.c.turn_id == messages.c.turn_id,
+    turn_matters.c.matter_id == bindparam("this_matter"),
+)
+_MESSAGES_ABOUT = _MESSAGES.where(exists().where(_KNOWS_MATTER))
 _RATED_TURNS = select(turns.c.tenant, turns.c.user_id, turns.c.session_id, turns.c.turn_id, *_RATING).where(
     RATED, turns.c.tenant == bindparam("this_tenant")
 )
@@ -82,15 +88,37 @@ class MessageRows(Store):
 
     @reading
     def messages(
-        self, transaction: Connection, caller: Caller, session_id: str, page: PageRequest
+        self, transaction: Connection, caller: Caller, session_id: str, page: PageRequest, matter_id: str = ""
     ) -> Page[ChatMessage]:
         key, total_size = _key_and_count(transaction, caller, session_id)
         scope = ("messages", caller.tenant, key)
         values = {"this_tenant": caller.tenant, "this_key": key, "last_position": _last_position(page, scope)}
-        rows = transaction.execute(_MESSAGES, {**values, "most_rows": page.size + 1}).all()
+        statement = _MESSAGES_ABOUT if matter_id else _MESSAGES
+        rows = transaction.execute(statement, {**values, "most_rows": page.size + 1, "this_matter": matter_id}).all()
         found = [_rated_message_of(row) for row in rows[: page.size]]
         token = page_token(scope, str(rows[page.size - 1].position)) if len(rows) > page.size else ""
         return Page(found, token, total_size)
+
+    @reading
+    def about(
+        self, transaction: Connection, tenant: str, matter_id: str, user: str | None = None
+    ) -> Sequence[tuple[Caller, str]]:
+        query = (
+            select(sessions.c.user_id, sessions.c.session_id)
+            .where(
+                sessions.c.tenant == tenant,
+                sessions.c.session_key.in_(
+                    select(messages.c.session_key)
+                    .join(turn_matters, _KNOWS_MATTER)
+                    .where(turn_matters.c.tenant == tenant)
+                ),
+            )
+            .order_by(sessions.c.create_time, sessions.c.session_key)
+        )
+        if user is not None:
+            query = query.where(sessions.c.user_id == user)
+        rows = transaction.execute(query, {"this_matter": matter_id}).all()
+        return [(Caller(tenant, row.user_id), row.session_id) for row in rows]
 
     @reading
     def history(

@@ -1957,9 +1957,11 @@ func (x *GetDocumentResponse) GetDocument() *Document {
 type ExportMatterRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID of the matter.
-	MatterId      string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// Whether the conversations of all users are in the archive, not only the caller's own. Needs the role admin.
+	AllConversations bool `protobuf:"varint,2,opt,name=all_conversations,json=allConversations,proto3" json:"all_conversations,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ExportMatterRequest) Reset() {
@@ -1997,6 +1999,13 @@ func (x *ExportMatterRequest) GetMatterId() string {
 		return x.MatterId
 	}
 	return ""
+}
+
+func (x *ExportMatterRequest) GetAllConversations() bool {
+	if x != nil {
+		return x.AllConversations
+	}
+	return false
 }
 
 // ExportMatterResponse is a piece of the archive.
@@ -3043,9 +3052,10 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
 	"documentId\"G\n" +
 	"\x13GetDocumentResponse\x120\n" +
-	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"@\n" +
+	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"m\n" +
 	"\x13ExportMatterRequest\x12)\n" +
-	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\"*\n" +
+	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12+\n" +
+	"\x11all_conversations\x18\x02 \x01(\bR\x10allConversations\"*\n" +
 	"\x14ExportMatterResponse\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\"\xfa\x01\n" +
 	"\x19GetDocumentContentRequest\x12l\n" +

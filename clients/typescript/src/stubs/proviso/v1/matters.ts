@@ -358,6 +358,8 @@ export interface GetDocumentResponse {
 export interface ExportMatterRequest {
   /** UUID of the matter. */
   matterId: string;
+  /** Whether the conversations of all users are in the archive, not only the caller's own. Needs the role admin. */
+  allConversations: boolean;
 }
 
 /** ExportMatterResponse is a piece of the archive. */
@@ -643,9 +645,10 @@ export interface MatterServiceClient {
    * ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
    * members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
    * are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
-   * deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
-   * whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
-   * tenant may call it.
+   * deleted meanwhile, and originals that are damaged or cannot be opened. conversations/ has a file for each session with
+   * messages of turns that may know something of the matter: these messages as ChatMessage in JSON, with their request
+   * contexts and ratings. The archive is made while it is sent, and is whole only when the stream ends without an error.
+   * Only owners and administrators of the tenant may call it.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
    */
 
@@ -853,9 +856,10 @@ export interface MatterServiceController {
    * ExportMatter sends a matter as one ZIP archive, in pieces of at most 256 KiB: what the matter is (matter.json), its
    * members (members.json) and documents (documents.json), the uploaded bytes of each (originals/), the text of those that
    * are READY (texts/), and, last, manifest.json with the SHA-256 of every file and what was left out: documents that were
-   * deleted meanwhile, and originals that are damaged or cannot be opened. The archive is made while it is sent, and is
-   * whole only when the stream ends without an error. Conversations are not in it. Only owners and administrators of the
-   * tenant may call it.
+   * deleted meanwhile, and originals that are damaged or cannot be opened. conversations/ has a file for each session with
+   * messages of turns that may know something of the matter: these messages as ChatMessage in JSON, with their request
+   * contexts and ratings. The archive is made while it is sent, and is whole only when the stream ends without an error.
+   * Only owners and administrators of the tenant may call it.
    * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; PERMISSION_DENIED/PERMISSION_DENIED.
    */
 
