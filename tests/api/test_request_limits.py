@@ -7,7 +7,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 
 from proviso_client.v1.tools_pb2 import GetDocumentTextRequest
-from proviso_service.api import access, catalog, chat, maintenance, matters, request_models, sessions, tools
+from proviso_service.api import access, catalog, chat, maintenance, matters, request_models, sessions, tools, uploads
 from proviso_service.api.request_models import RequestLimits, RequestModel, parse
 from proviso_service.errors import InvalidRequest
 from proviso_service.turns import TurnConfig
@@ -25,7 +25,7 @@ from tests.api.contract import (
 
 MODELS: dict[str, type[RequestModel]] = {
     model.proto.DESCRIPTOR.name: model
-    for module in (access, catalog, chat, maintenance, matters, request_models, sessions, tools)
+    for module in (access, catalog, chat, maintenance, matters, request_models, sessions, tools, uploads)
     for model in vars(module).values()
     if isinstance(model, type) and issubclass(model, RequestModel) and "proto" in vars(model)
 }

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, tools_pb2
 from proviso_service.api.chat import ChatRequestModel
-from proviso_service.api.matters import UploadHeaderModel
 from proviso_service.api.request_models import RequestLimits, RequestModel, parse
 from proviso_service.api.tools import GetDocumentTextRequestModel, SearchRequestModel
+from proviso_service.api.uploads import UploadHeaderModel
 from proviso_service.errors import InvalidRequest
 from proviso_service.turns import TurnConfig
 

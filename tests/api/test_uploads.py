@@ -7,7 +7,7 @@ import pytest
 
 from proviso_client.v1.matters_pb2 import UploadDocumentRequest, UploadHeader
 from proviso_service.api.errors import DeadlinePassed
-from proviso_service.api.matters import Upload
+from proviso_service.api.uploads import Upload
 from proviso_service.errors import InvalidRequest
 
 MATTER_ID = "25e70284-6124-4a2b-9c89-0123456789ab"
