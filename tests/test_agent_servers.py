@@ -12,6 +12,7 @@ import pytest
 from proviso_client.v1 import catalog_pb2 as pb
 from proviso_client.v1 import context_pb2, sessions_pb2
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
+from proviso_service.api.standard_services import Readiness
 from proviso_service.embedded import ModelNotPrepared
 from proviso_service.mcp.model import ServerState
 from proviso_service.settings import Settings
@@ -133,8 +134,10 @@ async def test_always_items_of_a_server_that_lists_late_join_a_session_once_at_i
         assert (await view.states())["never"] is ServerState.STARTING
 
 
-async def test_a_start_that_fails_leaves_no_server_running(tmp_path: Path, models_dir: Path) -> None:
-    async def fails() -> None:
+async def test_a_start_that_fails_leaves_no_server_running(
+    tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: Readiness) -> None:
         while True:
             started.update(processes("odd_mcp_server"))
             if started:
@@ -143,7 +146,8 @@ async def test_a_start_that_fails_leaves_no_server_running(tmp_path: Path, model
 
     started: set[int] = set()
     folder = with_servers(tmp_path / "agent", {"mute": odd_server(*MUTE)})
-    model = NamedChatModel("scripted", ScriptedChatModel(script=[]), warm_up=fails)
+    model = NamedChatModel("scripted", ScriptedChatModel(script=[]))
+    monkeypatch.setattr(Readiness, "set_ready", fails)
     settings = Settings(data_dir=tmp_path / "data", models_dir=models_dir, server={"port": 0}, agent_dir=folder)
     tasks = asyncio.all_tasks()
     with pytest.raises(StartupError):

@@ -224,9 +224,11 @@ class ImageSettings(Section):
 
 
 def _vector_index(value: str) -> str:
-    if value in ("auto", "exact", "chroma") or value.startswith(("http://", "https://")):
+    if value in ("auto", "exact", "chroma"):
         return value
-    raise ValueError("use auto, exact, chroma, or the URL of a Chroma server")
+    if value.startswith(("http://", "https://")):
+        return _api_url(value)
+    raise refusal("must be auto, exact, chroma, or the URL of a Chroma server")
 
 
 class DocumentSettings(Section):
