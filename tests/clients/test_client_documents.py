@@ -16,8 +16,8 @@ from tests.support.stage import Stage
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 BIG_BYTES = 20 * 1024 * 1024
-CUT_BYTES = 100
-"""Of answers: the connection's settings, and some of what says that more can be sent."""
+CUT_BYTES = 250
+"""Of the service's answers to an upload: more than the settings of a connection take, less than all of them."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 

@@ -159,9 +159,9 @@ def export(
     ] = False,
     server: Server,
 ) -> None:
-    """Write a matter, its documents and your conversations about it to a ZIP archive.
+    """Write a matter to a ZIP archive.
 
-    Only owners of the matter and administrators may.
+    Its documents and your conversations about it are in it. Only its owners and administrators may.
     """
     from proviso_service.cli.exporting import export
 
