@@ -7,8 +7,9 @@ TYPESCRIPT := clients/typescript
 GATEWAY := clients/nestjs
 PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
+DEPLOY_TOOLS := build/bin/helm build/bin/compose
 
-.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench chaos eval lock licences audit sbom
+.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench guards chaos eval lock licences audit sbom
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -37,8 +38,14 @@ test: export PYTHONDONTWRITEBYTECODE =
 # One process more than there are cores, for tests wait for the processes that they start; four have to be enough.
 WORKERS = $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores < 3 ? cores + 1 : 4)))
 
-test: node go setup imports test-typescript test-web
+test: node go setup imports $(DEPLOY_TOOLS) test-typescript test-web
 	$(PY) -m pytest -n $(WORKERS) --dist worksteal
+
+# What checks deploy/: built here, for a first build takes minutes.
+build/bin/helm: PACKAGE := helm.sh/helm/v4/cmd/helm
+build/bin/compose: PACKAGE := github.com/compose-spec/compose-go/v2/cmd
+$(DEPLOY_TOOLS): requirements/deploy/go.mod requirements/deploy/go.sum | go
+	go -C requirements/deploy build -o $(CURDIR)/$@ $(PACKAGE)
 
 check-typescript: $(STAMP) $(TYPESCRIPT)/$(NODE_STAMP)
 	cd $(TYPESCRIPT) && npm run -s lint && npm run -s typecheck
@@ -124,8 +131,13 @@ contract-image: $(STAMP) imports
 settings: $(STAMP)
 	PYTHONPATH=service .venv/bin/python -m proviso_service.variables > docs/settings.md
 
+# All comparisons; SECTIONS="turns search" measures some of them. Writes benchmarks/results.md and docs/charts.
 bench: setup
-	$(PY) -m benchmarks
+	$(PY) -m benchmarks --write $(SECTIONS)
+
+# Fails when something that was made fast costs twice what it did.
+guards: setup
+	$(PY) -m benchmarks.guards
 
 # Each row of the table in docs/reliability.md; ROWS="backup disk-full" carries out some of them.
 chaos: setup
@@ -142,11 +154,13 @@ LOCK := $(PY) -m uv pip compile --universal --python-version 3.11 --generate-has
 
 NPM_LOCK := --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel error
 
+# What runs has the extra `replicas`, so that the image does.
 lock:
-	$(LOCK) --no-emit-package proviso-client pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --extra replicas --no-emit-package proviso-client pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 	$(LOCK) requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
+	$(LOCK) --no-config requirements/competitors/requirements.in -o requirements/competitors/requirements.txt
 	for folder in mcp-servers chromium; do (cd requirements/$$folder && npm install $(NPM_LOCK)) || exit; done
 
 # Which licences the packages of all locks have; fails for one that requirements/accepted.toml does not allow.

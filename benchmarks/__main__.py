@@ -1,69 +1,99 @@
-"""`python -m benchmarks [--quick] [--json FILE]` measures the service's start and streaming."""
+"""`python -m benchmarks [SECTION ...] [--quick] [--write]` measures what the service costs beside others."""
 
 import argparse
 import asyncio
+import json
+import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
-from benchmarks.figures import StartFigures, goals, start_figures, stream_figures
-from benchmarks.plan import FULL, QUICK, Plan
+from benchmarks import growth, overload, queries, search, startup, turns, workers
+from benchmarks.competitors import competitors_python
+from benchmarks.goals import Results, goals_table
 from benchmarks.processes import ProcessFailed
-from benchmarks.report import Report
-from benchmarks.startup import measure_starts
-from benchmarks.streaming import Result, running_bench
+from benchmarks.report import ROOT, Conditions, Place, say
+
+RESULTS = ROOT / "benchmarks" / "results.json"
+PAGE = ROOT / "benchmarks" / "results.md"
+CHARTS = ROOT / "docs" / "charts"
+
+SECTIONS: dict[str, ModuleType] = {
+    "turns": turns,
+    "growth": growth,
+    "start": startup,
+    "search": search,
+    "queries": queries,
+    "overload": overload,
+    "workers": workers,
+}
+"""Each measures its figures, and writes and draws those of any run: `measure`, `tables`, `charts`."""
 
 
-async def _measure(plan: Plan, folder: Path, models_dir: Path) -> Report:
-    used = folder / "used"
-    streams = stream_figures(await _stream(plan, folder, used, models_dir))
-    starts = await _starts(plan, folder, used, models_dir)
-    return Report(streams, starts, goals(streams, starts))
-
-
-async def _stream(plan: Plan, folder: Path, data_dir: Path, models_dir: Path) -> list[Result]:
-    results = []
-    async with running_bench(folder, data_dir, models_dir) as bench:
-        for case in plan.cases:
-            _say(f"{case.workload.name}, {case.streams} streams")
-            results.append(await bench.measure(case))
+async def _measure(names: Sequence[str], models_dir: Path, *, quick: bool) -> Results:
+    """Measures the sections one after the other."""
+    competitors = competitors_python()
+    results: dict[str, Any] = {}
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix="proviso-benchmark-") as folder:
+            conditions = Conditions.now(quick=quick)
+            figures = await SECTIONS[name].measure(Place(Path(folder), models_dir, competitors, quick))
+            conditions.end()
+        results[name] = {"conditions": asdict(conditions), "figures": figures}
     return results
 
 
-async def _starts(plan: Plan, folder: Path, used: Path, models_dir: Path) -> list[StartFigures]:
-    folders = {
-        "empty": [folder / f"empty-{number}" for number in range(plan.starts)],
-        "used": [used] * plan.starts,
-    }
-    figures = []
-    for kind, data_dirs in folders.items():
-        _say(f"start, {kind} data folder")
-        figures.append(start_figures(kind, await measure_starts(folder, data_dirs, models_dir)))
-    return figures
+def page(results: Results) -> str:
+    """The page of the results, as Markdown."""
+    parts = [
+        "# Results of the benchmarks",
+        "Written by `make bench`; [README](README.md) says what is measured and how.",
+    ]
+    parts += ["## Goals", goals_table(results)]
+    for name, result in results.items():
+        parts += [f"## {name.capitalize()}", Conditions(**result["conditions"]).line()]
+        parts.append(SECTIONS[name].tables(result["figures"]))
+    return "\n\n".join(parts) + "\n"
 
 
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+def _write(results: Results) -> None:
+    """Keeps the results beside those of the sections that were not measured now, and draws all charts."""
+    kept: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    kept = {name: (kept | dict(results))[name] for name in SECTIONS if name in kept or name in results}
+    RESULTS.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(kept), encoding="utf-8")
+    CHARTS.mkdir(exist_ok=True)
+    for name, result in kept.items():
+        for chart, drawing in SECTIONS[name].charts(result["figures"]).items():
+            (CHARTS / f"{chart}.svg").write_text(drawing, encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what the service costs.")
-    parser.add_argument("--quick", action="store_true", help="fewer cases and rounds: less than a minute")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file too")
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all where none is named"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer cases and rounds")
+    parser.add_argument("--write", action="store_true", help="keep the results, and write their page and charts")
     parser.add_argument(
         "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"
     )
     options = parser.parse_args()
+    if unknown := set(options.sections) - set(SECTIONS):
+        parser.error(f"there is no section {', '.join(sorted(unknown))}")
     try:
-        with tempfile.TemporaryDirectory(prefix="proviso-benchmark-") as folder:
-            plan = QUICK if options.quick else FULL
-            report = asyncio.run(_measure(plan, Path(folder), options.models_dir.resolve()))
-    except ProcessFailed as error:
-        _say(str(error))
+        names = options.sections or list(SECTIONS)
+        results = asyncio.run(_measure(names, options.models_dir.resolve(), quick=options.quick))
+    except (ProcessFailed, subprocess.CalledProcessError) as error:
+        say(str(error))
         return 1
-    print(report.to_markdown())
-    if options.json:
-        options.json.write_text(report.to_json() + "\n", encoding="utf-8")
+    print(page(results))
+    if options.write:
+        _write(results)
     return 0
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 
-from benchmarks.workload import Workload
+from benchmarks.load import Workload
 
 
 class BenchmarkChatModel(BaseChatModel):

@@ -5,19 +5,19 @@ to standard output for each.
 its tokens, and end as COMPLETED."""
 
 import asyncio
+import json
 import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import aiohttp
 import grpc
 
-from benchmarks.http_client import QUESTION, read_turn
-from benchmarks.load import Load, Seen, TurnSeen, WrongStream
-from benchmarks.workload import WORKLOADS, Workload
+from benchmarks.load import WORKLOADS, Load, Seen, TurnSeen, Workload, WrongStream
+from proviso_client.errors import error_from
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1 import turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
@@ -26,8 +26,12 @@ from proviso_client.v1.context_pb2 import MatterContext
 if TYPE_CHECKING:
     from proviso_client.v1.chat_pb2_grpc import ChatServiceAsyncStub
 
+QUESTION = "What does the agreement say about delivery?"
 MAX_CONNECTIONS = 8
 TURN_TIMEOUT_S = 100.0
+RETRY_S = 1.0
+
+T = TypeVar("T")
 
 _OWN_CONNECTION = (("grpc.use_local_subchannel_pool", 1),)
 
@@ -58,9 +62,50 @@ async def _http_readers(load: Load, stack: AsyncExitStack) -> list[Reader]:
     workload = WORKLOADS[load.workload]
 
     async def read() -> list[TurnSeen]:
-        return [await read_turn(session, load.address, workload) for _ in range(load.turns)]
+        return [await _read_http_turn(session, load.address, workload) for _ in range(load.turns)]
 
     return [read] * load.streams
+
+
+async def _read_http_turn(session: aiohttp.ClientSession, address: str, workload: Workload) -> TurnSeen:
+    """Reads a turn of FastAPI's server or of LangGraph's own, in the way in which the others are read over gRPC."""
+    begun = time.perf_counter()
+    first_event_s = first_token_s = 0.0
+    events = 0
+    text: list[str] = []
+    final: str | None = None
+    is_langgraph = address.endswith("/runs/stream")
+    asked = _asked_of_langgraph(workload) if is_langgraph else {"workload": workload.name, "message": QUESTION}
+    timeout = aiohttp.ClientTimeout(total=TURN_TIMEOUT_S)
+    async with session.post(address, json=asked, timeout=timeout) as response:
+        response.raise_for_status()
+        async for line in response.content:
+            if not line.startswith(b"data: "):
+                continue
+            events += 1
+            first_event_s = first_event_s or time.perf_counter() - begun
+            event = json.loads(line.removeprefix(b"data: "))
+            token, last = _of_langgraph(event) if is_langgraph else (event.get("text"), event.get("message"))
+            if token:
+                first_token_s = first_token_s or time.perf_counter() - begun
+                text.append(token)
+            final = last or final
+    if text != list(workload.texts) or final != "".join(text):
+        raise WrongStream(f"a turn delivered {len(text)} tokens of {workload.tokens}, or another text")
+    return TurnSeen(events, len(text), first_event_s, first_token_s)
+
+
+def _asked_of_langgraph(workload: Workload) -> dict[str, Any]:
+    messages = [{"role": "user", "content": QUESTION}]
+    state = {"messages": messages, "turns": 0, "tool_calls": 0, "exit_reason": None}
+    return {"assistant_id": workload.name, "input": state, "stream_mode": ["messages-tuple", "values"]}
+
+
+def _of_langgraph(event: Any) -> tuple[str | None, str | None]:
+    """The token that an event holds, and the text of the last message if it is a whole state."""
+    if isinstance(event, list):
+        return event[0]["content"], None
+    return None, event["messages"][-1]["content"] if event.get("turns") else None
 
 
 async def _grpc_readers(load: Load, stack: AsyncExitStack) -> list[Reader]:
@@ -86,11 +131,28 @@ async def _read_turns(stub: "ChatServiceAsyncStub", load: Load) -> list[TurnSeen
             text_release=pb.TEXT_RELEASE_RAW if load.is_raw else pb.TEXT_RELEASE_CHECKED,
         ),
     )
-    return [await _read_turn(stub, request, workload) for _ in range(load.turns)]
+    seen = []
+    for _ in range(load.turns):
+        begun = time.perf_counter()
+        seen.append(await admitted(partial(_read_turn, stub, request, workload, begun)))
+    return seen
 
 
-async def _read_turn(stub: "ChatServiceAsyncStub", request: pb.ChatRequest, workload: Workload) -> TurnSeen:
-    begun = time.perf_counter()
+async def admitted(call: Callable[[], Awaitable[T]]) -> T:
+    """Makes a call as often as it is refused because too much is asked for at once, and waits as it is told between."""
+    while True:
+        try:
+            return await call()
+        except grpc.aio.AioRpcError as error:
+            if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+                raise
+            await asyncio.sleep(error_from(error).retry_after_s or RETRY_S)
+
+
+async def _read_turn(
+    stub: "ChatServiceAsyncStub", request: pb.ChatRequest, workload: Workload, begun: float
+) -> TurnSeen:
+    """Reads a turn to its end; its times are counted from when it was first asked for."""
     first_event_s = first_token_s = 0.0
     events = sequence = 0
     text: list[str] = []

@@ -26,9 +26,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
+from benchmarks.load import ONE_TOKEN
 from benchmarks.processes import Child, ProcessFailed, running
 from benchmarks.report import table
-from benchmarks.workload import ONE_TOKEN
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub

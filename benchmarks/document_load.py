@@ -2,6 +2,7 @@
 searches."""
 
 import asyncio
+import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -98,8 +99,38 @@ class DocumentLoad:
         return sorted(times)
 
 
+class NoCorpus(Exception):
+    """The folder does not hold the files that the benchmark reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    contracts: tuple[Path, ...]
+    pdfs: tuple[Path, ...]
+    questions: tuple[str, ...]
+
+
+def read_corpus(folder: Path, max_contracts: int | None = None) -> Corpus:
+    """Reads the corpus from a folder. Raises NoCorpus."""
+    contracts = tuple(sorted((folder / "contracts").glob("*.txt")))
+    pdfs = tuple(sorted((folder / "pdf").glob("*.pdf")))
+    try:
+        questions = tuple(json.loads((folder / "categories.json").read_text(encoding="utf-8")).values())
+    except (OSError, ValueError) as error:
+        raise NoCorpus(f"{folder} has no readable categories.json") from error
+    if not contracts or not pdfs:
+        raise NoCorpus(f"{folder} has no contracts/*.txt or no pdf/*.pdf")
+    return Corpus(contracts[:max_contracts], pdfs[:max_contracts], questions)
+
+
 def read_files(paths: Sequence[Path]) -> list[tuple[str, bytes]]:
     return [(path.name, path.read_bytes()) for path in paths]
+
+
+async def create_empty_matter(address: str) -> str:
+    """Creates a matter without documents and returns its id."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        return await DocumentLoad(channel).create_matter("Empty")
 
 
 def _upload(matter_id: str, name: str, content: bytes) -> Iterator[pb.UploadDocumentRequest]:

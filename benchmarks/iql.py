@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from benchmarks.corpus import NoCorpus, read_corpus
-from benchmarks.document_load import CALL_TIMEOUT_S, DocumentLoad, read_files
+from benchmarks.document_load import CALL_TIMEOUT_S, DocumentLoad, NoCorpus, read_corpus, read_files
 from benchmarks.processes import ProcessFailed, running
 from benchmarks.report import table
-from benchmarks.serving import serving
+from benchmarks.startup import serving
 from proviso_client.v1 import matters_pb2, tools_pb2
 from proviso_client.v1.matters_pb2_grpc import MatterServiceStub
 from proviso_client.v1.tools_pb2_grpc import ToolServiceStub
@@ -48,10 +47,10 @@ RUNTIME_TIMEOUT_S = 1_800.0
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Figures of the classifier alone and of the analysis around it, measured in one process. Speeds are passages times
-    statements per second, each with a classifier that has scored nothing before: `first` is that of a first statement,
-    which also reads the passages, `later` that of the statements after it. `repeated_ms` and `recombined_ms` are the
-    times of queries whose statements have been scored already."""
+    """Figures of the classifier alone and of the analysis around it, as CPU times of one process. Speeds are passages
+    times statements per second, each with a classifier that has scored nothing before: `first` is that of a first
+    statement, which also reads the passages, `later` that of the statements after it. `repeated_ms` and `recombined_ms`
+    are the times of queries whose statements have been scored already."""
 
     passages: int
     bare_first: float
@@ -111,8 +110,9 @@ class Queries:
         return tools_pb2.ExecuteIqlRequest(matter_id=self._matter_id, query=query)
 
 
-async def _measure(contracts: Sequence[Path], folder: Path, state: Path, models_dir: Path) -> Report:
-    _forget_scores(state / "state.sqlite3")
+async def measure_contracts(contracts: Sequence[Path], folder: Path, state: Path, models_dir: Path) -> Report:
+    """Measures queries over the contracts, or over those that the state has from an earlier run."""
+    forget_scores(state / "state.sqlite3")
     async with serving(folder / "serve.log", state, models_dir) as (_, channel):
         matter_id = await _matter(channel, contracts)
         documents = await _documents(channel, matter_id)
@@ -140,7 +140,7 @@ async def _measure(contracts: Sequence[Path], folder: Path, state: Path, models_
     )
 
 
-def _forget_scores(database: Path) -> None:
+def forget_scores(database: Path) -> None:
     """Deletes the stored scores, so that every statement is new."""
     if database.exists():
         with closing(sqlite3.connect(database)) as connection, connection:
@@ -180,7 +180,8 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-def _markdown(report: Report) -> str:
+def markdown(report: Report) -> str:
+    """The figures as Markdown tables."""
     runtime = report.runtime
     over_the_wire = table(
         ("over gRPC", "measured", "aim"),
@@ -197,7 +198,7 @@ def _markdown(report: Report) -> str:
         ],
     )
     speeds = table(
-        ("passages x statements a second", "classifier alone", "analysis", "ratio"),
+        ("passages x statements a CPU second", "classifier alone", "analysis", "ratio"),
         [
             _speeds("first statement", runtime.bare_first, runtime.analysis_first),
             _speeds("each statement after it", runtime.bare_later, runtime.analysis_later),
@@ -205,7 +206,7 @@ def _markdown(report: Report) -> str:
     )
     head = f"{report.documents} documents, {report.chunks:,} passages."
     known = table(
-        ("the analysis alone, statements known", "measured", "aim"),
+        ("the analysis alone, statements known", "CPU", "aim"),
         [
             ("the same query again", f"{runtime.repeated_ms:.0f} ms", "50 ms"),
             ("statements recombined", f"{runtime.recombined_ms:.0f} ms", "100 ms"),
@@ -238,12 +239,12 @@ def main() -> int:
         corpus = read_corpus(options.data, options.contracts)
         with tempfile.TemporaryDirectory(prefix="proviso-benchmark-") as folder:
             state = options.state or Path(folder) / "data"
-            work = _measure(corpus.contracts, Path(folder), state.resolve(), options.models_dir.resolve())
+            work = measure_contracts(corpus.contracts, Path(folder), state.resolve(), options.models_dir.resolve())
             report = asyncio.run(work)
     except (NoCorpus, ProcessFailed) as error:
         _say(str(error))
         return 1
-    print(_markdown(report))
+    print(markdown(report))
     if options.json:
         options.json.write_text(report.to_json() + "\n", encoding="utf-8")
     return 0

@@ -1,11 +1,13 @@
-"""Measures the memory of a process together with all processes that it has started."""
+"""Measures the memory and the CPU time of a process together with all processes that it has started."""
 
 import asyncio
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.report import resident_bytes
 
 SAMPLE_S = 0.25
 
@@ -36,6 +38,16 @@ async def peak_memory(pid: int) -> AsyncIterator[PeakMemory]:
         await asyncio.wait([sampling])
 
 
+def tree_cpu_s(pid: int) -> float:
+    """Returns the CPU time so far of a process and of all that it has started, also of those that have ended."""
+    ticks = 0
+    for process in (pid, *_descendants(pid)):
+        with suppress(OSError):  # it has ended meanwhile, and counts with the one that started it
+            stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+            ticks += sum(int(field) for field in stat.rpartition(")")[2].split()[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 async def _sample(pid: int, peak: PeakMemory) -> None:
     while True:
         await asyncio.to_thread(peak.sample, pid)
@@ -61,7 +73,6 @@ def _descendants(pid: int) -> list[int]:
 
 def _resident_bytes(pid: int) -> int:
     try:
-        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
-    except OSError:
+        return resident_bytes(pid)
+    except OSError:  # it has ended meanwhile
         return 0
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")

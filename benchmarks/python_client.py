@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import grpc
 
+from benchmarks.load import WORKLOADS, Workload
 from benchmarks.processes import Child, ProcessFailed, running
 from benchmarks.report import table
-from benchmarks.workload import WORKLOADS, Workload
 from proviso_client import AsyncClient, Client
 from proviso_client.steps import Token
 from proviso_client.v1 import chat_pb2 as pb

@@ -1,65 +1,89 @@
-"""Writes the figures as Markdown tables and as JSON."""
+"""What the sections share: where they measure, their tables and percentiles, and under which conditions they ran."""
 
-import json
+import os
+import platform
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from benchmarks.figures import Goal, StartFigures, StreamFigures
+ROOT = Path(__file__).parents[1]
+MB = 1_000_000
+
+Figures = list[dict[str, Any]]
+"""The rows of a section, as they are kept in results.json."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    streams: Sequence[StreamFigures]
-    starts: Sequence[StartFigures]
-    goals: Sequence[Goal]
+class Place:
+    """Where a section measures: a folder of its own that goes with it, the prepared models, and the Python of the
+    environment of the competitors. A `quick` run has fewer cases and rounds."""
 
-    def to_json(self) -> str:
-        goals = [asdict(goal) | {"met": goal.met} for goal in self.goals]
-        streams = [asdict(figures) for figures in self.streams]
-        starts = [asdict(figures) for figures in self.starts]
-        return json.dumps({"streams": streams, "starts": starts, "goals": goals}, indent=2)
-
-    def to_markdown(self) -> str:
-        return "\n\n".join((_streams(self.streams), _starts(self.starts), _goals(self.goals)))
+    folder: Path
+    models_dir: Path
+    competitors: Path
+    quick: bool
 
 
-def _streams(rows: Sequence[StreamFigures]) -> str:
-    head = (
-        *("workload", "streams", "server", "tokens/s", "CPU us/token", "ratio", "CPU us/event", "tokens/event"),
-        *("CPU ms/turn", "first event p50 ms", "p99 ms", "first text p50 ms"),
-    )
-    return table(
-        head,
-        [
-            (
-                *(f.workload, str(f.streams), f.server, f"{f.tokens_per_s:,.0f}", f"{f.cpu_us_per_token:,.1f}"),
-                *(f"{f.cpu_ratio:.2f}", f"{f.cpu_us_per_event:,.1f}", f"{f.tokens_per_event:.2f}"),
-                *(f"{f.cpu_ms_per_turn:.1f}", f"{f.first_event_p50_ms:,.1f}", f"{f.first_event_p99_ms:,.1f}"),
-                f"{f.first_token_p50_ms:,.1f}",
-            )
-            for f in rows
-        ],
-    )
+@dataclass(slots=True)
+class Conditions:
+    """Under which a section was measured. The loads are the mean numbers of processes that wanted a core, of all
+    programs, over the minute before the section began and before it ended."""
+
+    commit: str
+    day: str
+    processor: str
+    cores: int
+    python: str
+    load_before: float
+    quick: bool
+    load_after: float = 0.0
+
+    @classmethod
+    def now(cls, *, quick: bool) -> "Conditions":
+        def git(*arguments: str) -> str:
+            return subprocess.run(("git", *arguments), cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+        changed = "+" if git("status", "--porcelain", "--untracked-files=no", "--", "service") else ""
+        cores = len(os.sched_getaffinity(0))
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        commit = git("rev-parse", "--short", "HEAD").strip() + changed
+        return cls(commit, day, _processor(), cores, platform.python_version(), round(os.getloadavg()[0], 1), quick)
+
+    def end(self) -> None:
+        self.load_after = round(os.getloadavg()[0], 1)
+
+    def line(self) -> str:
+        kind = " A quick run." if self.quick else ""
+        return (
+            f"{self.day}, commit {self.commit}, {self.cores} cores of {self.processor}, Python {self.python}; load "
+            f"{self.load_before} at the beginning and {self.load_after} at the end.{kind}"
+        )
 
 
-def _starts(rows: Sequence[StartFigures]) -> str:
-    return table(
-        ("data folder", "starts", "SERVING best s", "median s", "CPU s", "memory at SERVING MB", "2 s later MB"),
-        [
-            (
-                *(f.data_folder, str(f.starts), f"{f.ready_best_s:.2f}", f"{f.ready_median_s:.2f}"),
-                *(f"{f.ready_cpu_s:.2f}", f"{f.serving_mb:.0f}", f"{f.idle_mb:.0f}"),
-            )
-            for f in rows
-        ],
-    )
+def _processor() -> str:
+    lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _goals(rows: Sequence[Goal]) -> str:
-    return table(
-        ("goal", "measured", "at most", "unit", "met"),
-        [(g.name, f"{g.value:.2f}", f"{g.limit:.3g}", g.unit, "yes" if g.met else "NO") for g in rows],
-    )
+def resident_bytes(pid: int | str) -> int:
+    """The memory of a process that is in use now."""
+    pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def say(what: str) -> None:
+    """Tells the one who waits what is measured now."""
+    print(what, file=sys.stderr, flush=True)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which this share of the values lies."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.document_load import DocumentLoad
-from benchmarks.serving import serving
+from benchmarks.startup import serving
 
 PASSES = 2
 _GOODS = ("turbines", "bicycles", "violins", "pumps", "lanterns", "tractors", "kilns", "looms", "anchors", "lenses")

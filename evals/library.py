@@ -38,14 +38,16 @@ class Library:
 
 
 @asynccontextmanager
-async def library(data: Data, folder: Path, embedder: Embedder, chunk_chars: int) -> AsyncIterator[Library]:
+async def library(
+    data: Data, folder: Path, embedder: Embedder, chunk_chars: int, tenant: str = TENANT
+) -> AsyncIterator[Library]:
     """Stores the contracts in an empty folder."""
     database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
     await database.migrate()
     store = SqlMatterStore(database)
     indexes = ResidentIndexes(store, embedder.model_id, embedder.dimensions, _MEMORY_BYTES)
     try:
-        matter = await store.create_matter(TENANT, "Contracts")
+        matter = await store.create_matter(tenant, "contracts")
         documents = [await _add(store, embedder, matter, path, chunk_chars) for path in data.contracts.values()]
         yield Library(
             matter,
@@ -65,7 +67,7 @@ async def _add(store: SqlMatterStore, embedder: Embedder, matter: Matter, path: 
     content = await asyncio.to_thread(path.read_bytes)
     read = await asyncio.to_thread(read_document, _MEDIA_TYPE, content, ReadingLimits(chunk_chars=chunk_chars))
     document, _ = await store.add_document(_document(matter, path.name, content))
-    embedded = await ChunkEmbedder(TENANT, store, embedder).embed(read.chunks)
+    embedded = await ChunkEmbedder(matter.tenant, store, embedder).embed(read.chunks)
     return await store.commit_ready(document, read.parsed, read.chunks, embedder.model_id, embedded)
 
 
@@ -73,7 +75,7 @@ def _document(matter: Matter, filename: str, content: bytes) -> Document:
     return Document(
         document_id=str(uuid4()),
         matter_id=matter.matter_id,
-        tenant=TENANT,
+        tenant=matter.tenant,
         filename=filename,
         media_type=_MEDIA_TYPE,
         size_bytes=len(content),

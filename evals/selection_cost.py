@@ -12,7 +12,7 @@ from evals.selection_data import agent_item, load_labelled
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.items import CatalogItem
 from proviso_service.context.selection.config import SelectionConfig
-from proviso_service.context.selection.request_items import build_request_items
+from proviso_service.context.selection.request_items import HeldItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors
 
@@ -73,7 +73,7 @@ async def measure_cost(model: Embedder) -> Cost:
     for round_ in range(ROUNDS):
         message = labelled.messages[round_ % len(labelled.messages)].text
         started = time.perf_counter()
-        await build_request_items((), items, message, search, settings)
+        await build_request_items(HeldItems.of((), items), message, search, settings)
         whole.append(time.perf_counter() - started)
         rest.append(whole[-1] - embedder.query_s)
         await asyncio.sleep(0)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Generates the code of all clients from the proto files, in place of what is there; all of it is committed. With
-# --check it changes nothing and fails when what is committed is not what the proto files give.
+# Generates the code of all clients, and what Envoy reads, from the proto files, in place of what is there; all of it is
+# committed. With --check it changes nothing and fails when what is committed is not what the proto files give.
 # Needs the project's virtual environment, npm's packages in clients/typescript, and Go: `make proto` sees to them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/clients/typescript/node_modules/.bin:$PWD/.venv/bin:$PATH"
-generated=(clients/python/proviso_client/v1 clients/typescript/src/stubs clients/typescript/src/es clients/go/gen)
+generated=(clients/python/proviso_client/v1 clients/typescript/src/stubs clients/typescript/src/es clients/go/gen deploy/chart/contract)
 
 into=$(mktemp -d)
 trap 'rm -rf "$into"' EXIT
@@ -26,6 +26,11 @@ buf generate "$image" --output "$into" --template "$(sed "s|MODULE|$module|" buf
 details=$(python -c 'import google.rpc.status_pb2 as s; from pathlib import Path; print(Path(s.__file__).parents[2])')
 python -m grpc_tools.protoc -I "$details" --es_out="$into/clients/typescript/src/es" \
   --es_opt=target=ts,import_extension=js google/rpc/status.proto google/rpc/error_details.proto
+# For Envoy, which makes JSON of answers and of the details of failed calls: two compiled sets are one when put together.
+python -m grpc_tools.protoc -I "$details" --descriptor_set_out="$into/details.binpb" \
+  google/protobuf/any.proto google/rpc/status.proto google/rpc/error_details.proto
+buf build protos --exclude-source-info -o - | python protos/plugins/without_imports.py |
+  cat - "$into/details.binpb" >"$into/deploy/chart/contract/contract.binpb"
 touch "$into/clients/python/proviso_client/v1/__init__.py"
 
 for folder in "${generated[@]}"; do

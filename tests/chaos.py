@@ -45,6 +45,7 @@ ROWS = (
         *("tests/test_sealed_backups.py", "tests/backends/sealing/test_tenant_keys.py"),
     ),
     tested("kill-9", "tests/test_acknowledged_acts.py"),
+    tested("surviving-turns", "tests/test_surviving_turns.py"),
     tested("erasure", "tests/test_erasure.py"),
     tested("isolation", "tests/api/test_isolation_walk.py", "tests/backends/sql/test_tenants_of_stores.py"),
     tested("answer-times", "tests/api/test_answer_times.py"),
@@ -65,6 +66,7 @@ ROWS = (
         "clock",
     ),
     tested("http2", "tests/api/test_hostile_http2.py"),
+    tested("overload", "tests/test_overload.py", "tests/test_admission.py", "tests/api/test_shares_of_callers.py"),
     Row("owasp", (sys.executable, "-m", "tests.owasp")),
 )
 

@@ -8,6 +8,9 @@ import structlog
 from hypothesis import settings
 
 from tests.fixtures.models import embedder, models_dir
+from tests.fixtures.postgres import own_postgres, postgres_server
+from tests.fixtures.redis import own_redis, redis_server
+from tests.fixtures.s3 import bucket, s3_port
 from tests.support.running import RunningService, running_service
 
 # The suite draws the same examples every time, half as many as Hypothesis would; `pytest
@@ -16,7 +19,17 @@ settings.register_profile("suite", max_examples=50, derandomize=True, deadline=N
 settings.register_profile("explore", max_examples=2_000, deadline=None, database=None)
 settings.load_profile("suite")
 
-__all__ = ["embedder", "models_dir", "service"]
+__all__ = [
+    "bucket",
+    "embedder",
+    "models_dir",
+    "own_postgres",
+    "own_redis",
+    "postgres_server",
+    "redis_server",
+    "s3_port",
+    "service",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

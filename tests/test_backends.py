@@ -8,10 +8,9 @@ import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier
 from proviso_service.backends.isaacus.client import IsaacusConfig
-from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder
-from proviso_service.embedded import MODEL_ID, EmbeddedClassifier, MiniLmEmbedder
+from proviso_service.embedded import MODEL_ID, EmbeddedClassifier
 from proviso_service.settings import Settings
-from proviso_service.wiring_models import BackEndUnavailable, ModelLoader, back_ends, vector_model
+from proviso_service.wiring_models import BackEndUnavailable, ModelLoader, back_ends, server_addresses, vector_model
 
 KEY = "isk-1"
 
@@ -80,17 +79,27 @@ def test_an_address_with_a_password_is_refused() -> None:
         Settings.model_validate({"ISAACUS_BASE_URL": "https://me:pw@host/v1"})
 
 
-def test_vectors_are_of_the_embedder_and_its_dimensions() -> None:
-    assert vector_model(settings()).model_id == MODEL_ID
-    hosted = vector_model(settings(embedder="isaacus"), IsaacusConfig(dimensions=256))
+async def test_vectors_are_of_the_embedder_and_its_dimensions() -> None:
+    assert (await vector_model(settings())).model_id == MODEL_ID
+    hosted = await vector_model(settings(embedder="isaacus"), IsaacusConfig(dimensions=256))
     assert (hosted.model_id, hosted.dimensions) == ("isaacus/kanon-2-embedder/256", 256)
+
+
+def test_the_key_in_the_address_of_a_model_server_is_not_shown() -> None:
+    chosen = settings(embedder="https://:xy%2Fzzy@gpu.example.com:8443/tei/#BAAI/bge-m3", reranker="http://[::1]:80")
+    first, second = server_addresses(chosen).values()
+    assert (first.url, first.model) == ("https://gpu.example.com:8443/tei", "BAAI/bge-m3")
+    assert (second.url, second.model) == ("http://[::1]:80", "")
+    assert (first.key.get_secret_value(), second.key.get_secret_value()) == ("xy/zzy", "")
+    assert "zzy" not in f"{chosen!r} {chosen.model_dump_json()} {first!r}"
+    assert back_ends(chosen).by_port["embedder"] == back_ends(chosen).by_port["reranker"] == "server"
 
 
 async def test_hosted_models_need_no_embedded_one(tmp_path: Path) -> None:
     hosted = settings(KEY, tmp_path / "nothing", embedder="isaacus")
     async with AsyncExitStack() as stack:
         models = await ModelLoader(hosted, back_ends(hosted), IsaacusConfig(), stack).models()
-        assert isinstance(models.embedder, IsaacusEmbedder)
+        assert models.embedder.model_id.startswith("isaacus/")
         assert isinstance(models.classifier, IsaacusClassifier)
         assert models.classifier_vectors == ""
 
@@ -102,7 +111,7 @@ async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
     async with AsyncExitStack() as stack:
         opening = ModelLoader(mixed, back_ends(mixed), IsaacusConfig(), stack)
         models = await opening.models()
-        assert isinstance(models.embedder, IsaacusEmbedder)
+        assert models.embedder.model_id.startswith("isaacus/")
         assert isinstance(models.classifier, EmbeddedClassifier)
         assert models.classifier_vectors == MODEL_ID
         assert await opening.minilm() is await opening.minilm()
@@ -112,6 +121,5 @@ async def test_an_embedded_embedder_shares_its_vectors_with_the_classifier(model
     embedded = settings(None, models_dir)
     async with AsyncExitStack() as stack:
         models = await ModelLoader(embedded, back_ends(embedded), IsaacusConfig(), stack).models()
-        assert isinstance(models.embedder, MiniLmEmbedder)
-        assert models.embedder.model_id == models.classifier_vectors
+        assert models.embedder.model_id == MODEL_ID == models.classifier_vectors
         assert models.reranker is None

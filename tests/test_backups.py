@@ -129,7 +129,7 @@ async def test_a_document_deleted_while_it_is_copied_is_not_in_the_backup(world:
     )
     assert {entry.key for entry in manifest.originals} == originals_in(tmp_path / "backup") == set(ids) - {max(ids)}
     assert manifest.damaged == ()
-    await restore(tmp_path / "backup", tmp_path / "new" / "state.sqlite3", tmp_path / "new" / "blobs")
+    await restore(tmp_path / "backup", tmp_path / "new" / "state.sqlite3", FolderBlobStore(tmp_path / "new" / "blobs"))
 
 
 async def test_an_original_that_was_lost_before_is_named_and_the_rest_is_backed_up(
@@ -168,8 +168,9 @@ async def test_a_backup_with_any_harmed_file_is_refused_and_nothing_is_restored(
     for name in files:
         shutil.copytree(tmp_path / "backup", tmp_path / "harmed")
         harm(tmp_path / "harmed" / name)
+        new = FolderBlobStore(tmp_path / "new" / "blobs")
         with pytest.raises(BackupFailed):
-            await restore(tmp_path / "harmed", tmp_path / "new" / "state.sqlite3", tmp_path / "new" / "blobs")
+            await restore(tmp_path / "harmed", tmp_path / "new" / "state.sqlite3", new)
         assert list((tmp_path / "new").iterdir()) == []
         shutil.rmtree(tmp_path / "harmed")
 

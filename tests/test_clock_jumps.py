@@ -3,10 +3,11 @@ refused or put into another order."""
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -18,7 +19,7 @@ from proviso_service.access import quotas, verify
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database, utc_now
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.turns import ExitReason
+from proviso_service.turns import ExitReason, TurnRecord
 from tests.support.running import RunningService, final_of, reason_of, running_service
 from tests.support.scripted_model import Step
 
@@ -45,7 +46,7 @@ class Clock:
         return time.time() + self.ahead.total_seconds()
 
 
-class Closings:
+class Looks:
     """Counts how often the service has looked for turns whose lease has run out. `before` is called before it looks,
     when leases were just renewed."""
 
@@ -56,16 +57,16 @@ class Closings:
         self._times = 0
 
     def patched(self) -> Callable[..., object]:
-        close = SqlTurnStore.close_interrupted
+        take_over = SqlTurnStore.take_over
 
-        async def counted(store: SqlTurnStore, owner: str, living: str = "") -> int:
+        async def counted(store: SqlTurnStore, *args: Any, **options: Any) -> Sequence[TurnRecord]:
             if self.before is not None:
                 self.before()
-            closed = await close(store, owner, living)
+            taken = await take_over(store, *args, **options)
             async with self._looked:
                 self._times += 1
                 self._looked.notify_all()
-            return closed
+            return taken
 
         return counted
 
@@ -79,13 +80,13 @@ class Closings:
 async def test_a_turn_goes_on_and_has_its_own_time(
     tmp_path: Path, models_dir: Path, monkeypatch: pytest.MonkeyPatch, jump: timedelta
 ) -> None:
-    clock, held, closings = Clock(monkeypatch), asyncio.Event(), Closings()
+    clock, held, closings = Clock(monkeypatch), asyncio.Event(), Looks()
 
     def set_clock() -> None:
         clock.ahead += jump
 
     limits = {"lease_s": LEASE_S, "time_limit_s": 120}
-    with patch.object(SqlTurnStore, "close_interrupted", closings.patched()):
+    with patch.object(SqlTurnStore, "take_over", closings.patched()):
         async with running_service(tmp_path, models_dir, Step(["Which", " one?"], hold=held), turns=limits) as service:
             reading = asyncio.create_task(service.ask("Hi", await service.create_matter(memo="# Memo")))
             await closings.again(1)

@@ -73,9 +73,11 @@ async def test_a_turn_that_is_killed_with_its_service_has_changed_the_matter(tmp
         old, new = await service.create_matter("Old", Lease=AGREEMENT), await service.create_matter("New")
         await ask(service, asked(old))
     async with endless_service(data_dir, models_dir) as doomed:
-        await begun(ChatServiceStub(doomed.channel).Chat(asked(new)))
+        turn_id = await begun(ChatServiceStub(doomed.channel).Chat(asked(new)))
         doomed.process.kill()
         await doomed.process.wait()
-    async with running_service(data_dir, models_dir, ANSWER) as service:
-        final = await ask(service, asked(""))
-        assert final.request_context.matter_context == context_pb2.MatterContext(matter_id=new, matter_name="New")
+    async with running_service(data_dir, models_dir, ANSWER, ANSWER) as service:
+        ending = service.chat.ResumeChat(chat_pb2.ResumeChatRequest(turn_id=turn_id))
+        matter = context_pb2.MatterContext(matter_id=new, matter_name="New")
+        for final in (final_of([event async for event in ending]), await ask(service, asked(""))):
+            assert final.request_context.matter_context == matter

@@ -10,9 +10,11 @@ from tests.support.entered_files import EnteredFiles
 from tests.support.running import final_of, running_service
 
 # Twelve of them check every sentence against its sources, each by one thing that is read from it; two tell the language
-# of a question and say the service's own sentences in it; two record it in the audit; one runs
-# the statements of every turn without SQLAlchemy; one notes which matters a turn may know of.
-MOST_OF_A_CHAT = 110
+# of a question and say the service's own sentences in it; two record it in the audit; six run the statements of every
+# turn, in SQLite or PostgreSQL, without SQLAlchemy and together; three store where it stands, so that another process
+# can go on with it; one notes which matters a turn may know of; one says when a turn may begin; one compares vectors
+# for all who search. Two more may be of work in the background that falls into the same moment.
+MOST_OF_A_CHAT = 121
 
 QUESTION = "What is the notice period?"
 

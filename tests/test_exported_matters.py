@@ -15,6 +15,7 @@ from proviso_client.v1 import matters_pb2
 from proviso_client.v1.access_pb2 import AuditOutcome
 from proviso_client.v1.matters_pb2 import ExportMatterRequest
 from tests.support.access_world import callers, method_named, request_of
+from tests.support.changes import database_changes
 from tests.support.matters_world import TENANT, matters_world
 from tests.support.running import AGREEMENT, RunningService, new_id
 from tests.support.scripted_model import Step
@@ -144,9 +145,18 @@ async def test_conversations_are_the_callers_own_and_an_administrator_may_have_t
         refused = await world.call(method_named("ExportMatter"), asked, ada)
         assert (refused.reason, "admin" in refused.message) == ("PERMISSION_DENIED", True)
         auditor = world.metadata("smith", "audrey", roles=["auditor"])
-        events = (await world.ask("ListAuditEvents", auditor, page_size=100)).events
         done = "export with all conversations", AuditOutcome.AUDIT_OUTCOME_DONE
-        assert [event.user_id for event in events if (event.action, event.outcome) == done] == ["root"]
+
+        async def by_whom() -> list[str]:
+            events = (await world.ask("ListAuditEvents", auditor, page_size=100)).events
+            return [event.user_id for event in events if (event.action, event.outcome) == done]
+
+        async def is_stored() -> bool:
+            return bool(await by_whom())
+
+        with database_changes() as changes:  # after the last piece was sent
+            await changes.until(is_stored)
+        assert await by_whom() == ["root"]
 
 
 async def test_names_of_files_lead_nowhere_else(service: RunningService) -> None:

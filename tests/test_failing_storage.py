@@ -90,6 +90,7 @@ async def test_on_a_full_disk_queries_run_and_documents_can_be_deleted(disk: Pat
                 )
             await service.matters.DeleteMatter(matters_pb2.DeleteMatterRequest(matter_id=matter_id))
             assert "disk is full" in await refused(service, await service.create_matter())
+            await service.until_logged("storage_full")
             assert errors_logged(service) == ["storage_full"]
         await service.until_health(True)
         await service.until_logged("storage_recovered")
@@ -110,10 +111,12 @@ async def test_a_disk_that_cannot_be_written_turns_readiness_off_until_it_can(tm
         await service.until_health(False)
         iql = tools_pb2.ExecuteIqlRequest(matter_id=matter_id, query=QUERY)
         assert len((await service.tools.ExecuteIql(iql)).document_results) == 1
+        await service.until_logged("storage_unreadable")
         assert errors_logged(service) == ["storage_unreadable"]
         resource.prlimit(pid, resource.RLIMIT_FSIZE, unlimited)
         await service.until_health(True)
         await service.create_matter("Another")
+        await service.until_logged("storage_recovered")
         assert [line["fault"] for line in service.lines("storage_recovered")] == ["unreadable"]
 
 
@@ -133,9 +136,11 @@ async def test_damage_under_a_running_service_turns_readiness_off_until_it_is_me
         assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
         assert "its operator has to restore a backup" in str(refusal.value.details())
         await service.until_health(False)
+        await service.until_logged("storage_damaged")
         assert errors_logged(service) == ["storage_damaged"]
         with state.open("r+b") as file:
             file.write(sound)
             os.fsync(file.fileno())
         await service.until_health(True)
+        await service.until_logged("storage_recovered")
         assert [line["fault"] for line in service.lines("storage_recovered")] == ["damaged"]

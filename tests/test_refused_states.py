@@ -82,13 +82,22 @@ async def test_a_database_of_another_program_is_refused_in_one_line(tmp_path: Pa
     assert (level, "belongs to another program" in found) == (Level.FAIL, True)
 
 
-async def test_a_url_of_postgresql_is_refused_in_one_line_without_its_password(
+async def test_a_url_of_another_database_is_refused_in_one_line_without_its_password(
     tmp_path: Path, models_dir: Path
 ) -> None:
-    line = await refusal(tmp_path / "data", models_dir, STORAGE__STATE_URL="postgresql://proviso:geheim@db/state")
-    assert "is not supported: use sqlite:///path/to/file" in line
+    line = await refusal(tmp_path / "data", models_dir, STORAGE__STATE_URL="mysql://proviso:geheim@db/state")
+    assert "is not supported: use sqlite:///path/to/file or postgresql://" in line
     assert "geheim" not in line
     assert not (tmp_path / "data").exists()
+
+
+async def test_a_server_that_does_not_answer_is_named_in_one_line_without_the_password(
+    tmp_path: Path, models_dir: Path
+) -> None:
+    url = "postgresql://proviso:geheim@127.0.0.1:9/state"
+    line = await refusal(tmp_path / "data", models_dir, STORAGE__STATE_URL=url)
+    assert "PostgreSQL at 127.0.0.1:9/state cannot be used: " in line
+    assert "geheim" not in line
 
 
 async def test_two_services_cannot_share_a_state_from_folders_of_their_own(tmp_path: Path, models_dir: Path) -> None:

@@ -193,19 +193,21 @@ async def test_a_cancelled_turn_says_so_to_its_readers_and_keeps_the_question(tm
         assert [m.content for m in listed.messages] == ["Hi"]
 
 
-async def test_stopping_ends_running_turns_in_cancelled_and_keeps_them(tmp_path: Path, models_dir: Path) -> None:
+async def test_running_turns_are_handed_over_by_a_stop_and_go_on_after_it(tmp_path: Path, models_dir: Path) -> None:
     async with running_service(tmp_path / "data", models_dir, Step(hold=asyncio.Event())) as service:
         matter_id = await service.create_matter()
         running = service.chat.Chat(chat_request("Hi", matter_id))
         events = [await anext(aiter(running))]
         await service.app.stop()
-        events += [e async for e in running]
-        final = final_of(events)
-        assert final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
-        assert final.retryable == chat_pb2.RETRYABLE_YES
-    async with running_service(tmp_path / "data", models_dir) as again:
+        with pytest.raises(grpc.aio.AioRpcError) as cut:
+            events += [e async for e in running]
+        assert cut.value.code() is grpc.StatusCode.UNAVAILABLE
+    async with running_service(tmp_path / "data", models_dir, Step(["Good day."])) as again:
+        resumed = chat_pb2.ResumeChatRequest(turn_id=events[0].turn_id, after_sequence=events[-1].sequence)
+        final = final_of(events + [e async for e in again.chat.ResumeChat(resumed)])
+        assert (final.exit_reason, final.message) == (turns_pb2.EXIT_REASON_COMPLETED, "Good day.")
         kept = await again.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=events[0].turn_id))
-        assert kept.final_state.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
+        assert kept.final_state == final
 
 
 async def test_documents_and_their_answers_survive_a_restart(tmp_path: Path, models_dir: Path) -> None:

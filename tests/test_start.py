@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from proviso_service.embedded import MiniLmEncoder
 from proviso_service.models import Vectors
@@ -96,6 +97,20 @@ async def test_a_hosted_back_end_without_its_key(tmp_path: Path, models_dir: Pat
     told = await refusal(settings(tmp_path, models_dir, models={"classifier": "isaacus"}))
     assert told == "PROVISO_MODELS__CLASSIFIER=isaacus needs a key: set ISAACUS_API_KEY"
     assert not (tmp_path / "data").exists()
+
+
+async def test_a_redis_that_does_not_answer(tmp_path: Path, models_dir: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    told = await refusal(settings(tmp_path, models_dir, storage={"redis_url": f"redis://:password@127.0.0.1:{port}/0"}))
+    assert f"127.0.0.1:{port}" in told
+    assert "PROVISO_STORAGE__REDIS_URL" in told
+    assert "password" not in told
+
+
+def test_an_address_that_is_not_of_a_redis(tmp_path: Path, models_dir: Path) -> None:
+    with pytest.raises(ValidationError, match="must be an address as in redis://"):
+        settings(tmp_path, models_dir, storage={"redis_url": "http://127.0.0.1:6379"})
 
 
 async def test_a_start_that_failed_gives_the_folder_back(tmp_path: Path, models_dir: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 from benchmarks.faults.fault import Fault, Lasting
 from benchmarks.faults.world import World
 from tests.support.gemini_replies import Reply, calls, says
-from tests.support.isaacus_server import Fault as ApiFault
-from tests.support.isaacus_server import changed, problem
-from tests.support.isaacus_server import says as api_says
+from tests.support.hosted_api import Fault as ApiFault
+from tests.support.hosted_api import changed
+from tests.support.hosted_api import says as api_says
+from tests.support.isaacus_server import problem
 
 BYTES_5_MB = 5 * 1024 * 1024
 _LONGEST_TEXT_CHARS = 700_000

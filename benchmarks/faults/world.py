@@ -14,7 +14,8 @@ from benchmarks.document_load import DocumentLoad
 from benchmarks.faults.provider import Provider, provider
 from benchmarks.faults.turn import Turn, ask
 from benchmarks.processes import Child, running
-from benchmarks.startup import free_port, until_serving
+from benchmarks.servers.lifetime import free_port
+from benchmarks.startup import until_serving
 from tests.support import gemini_server, isaacus_server
 from tests.support.gemini_replies import MODEL, Reply, says
 from tests.support.isaacus_server import IsaacusServer

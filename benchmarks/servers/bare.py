@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
+from benchmarks.load import WORKLOADS, Workload
 from benchmarks.servers.lifetime import serve_until_closed
-from benchmarks.workload import WORKLOADS, Workload
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_client.v1 import turns_pb2
 from proviso_client.v1.chat_pb2_grpc import ChatServiceServicer, add_ChatServiceServicer_to_server

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from benchmarks.chat_model import BenchmarkChatModel
+from benchmarks.load import WORKLOADS, Workload
 from benchmarks.servers.bare import BareChat, serve
-from benchmarks.workload import WORKLOADS, Workload
 
 
 class ModelChat(BareChat):

@@ -5,31 +5,19 @@ LangGraph's `astream_events` sent as server-sent events. It has no storage, no l
 
 import asyncio
 import json
-import operator
 import socket
 from collections.abc import AsyncIterator
-from typing import Annotated, Any, TypedDict
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
+from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel
 
-from benchmarks.chat_model import BenchmarkChatModel
+from benchmarks.load import WORKLOADS
+from benchmarks.servers.graph import PROMPT, State, graph_of
 from benchmarks.servers.lifetime import serve_until_closed
-from benchmarks.workload import WORKLOADS
-
-_PROMPT = "You are an assistant that answers questions about the documents of a legal matter."
-
-
-class State(TypedDict):
-    messages: Annotated[list[AnyMessage], operator.add]
-    turns: int
-    tool_calls: int
-    exit_reason: str | None
 
 
 class Ask(BaseModel):
@@ -37,36 +25,14 @@ class Ask(BaseModel):
     message: str
 
 
-def graph_of(model: BenchmarkChatModel) -> CompiledStateGraph[State, None, State, State]:
-    """A graph in which `llm` and `tools` alternate, as in the service's graph."""
-
-    async def llm(state: State) -> dict[str, Any]:
-        return {"messages": [await model.ainvoke(state["messages"])], "turns": state["turns"] + 1}
-
-    async def tools(state: State) -> dict[str, Any]:
-        return {"tool_calls": state["tool_calls"] + 1}
-
-    async def after_llm(state: State) -> str:
-        last = state["messages"][-1]
-        return "tools" if isinstance(last, AIMessage) and last.tool_calls else END
-
-    builder = StateGraph(State)
-    builder.add_node("llm", llm)
-    builder.add_node("tools", tools)
-    builder.add_edge(START, "llm")
-    builder.add_conditional_edges("llm", after_llm, ["tools", END])
-    builder.add_edge("tools", "llm")
-    return builder.compile()
-
-
 def application() -> FastAPI:
     """The application, whose `POST /chat` streams a turn."""
-    graphs = {name: graph_of(BenchmarkChatModel.of(workload)) for name, workload in WORKLOADS.items()}
+    graphs = {name: graph_of(workload) for name, workload in WORKLOADS.items()}
     app = FastAPI()
 
     async def events(asked: Ask) -> AsyncIterator[str]:
         start = State(
-            messages=[SystemMessage(_PROMPT), HumanMessage(asked.message)], turns=0, tool_calls=0, exit_reason=None
+            messages=[SystemMessage(PROMPT), HumanMessage(asked.message)], turns=0, tool_calls=0, exit_reason=None
         )
         yield _event({"event": "start"})
         async for event in graphs[asked.workload].astream_events(start, version="v2"):

@@ -16,6 +16,7 @@ from proviso_service.matters import FileReader
 from proviso_service.mcp.listing import ToolListing
 from proviso_service.mcp.model import Connect, ServerHealth, ServerState
 from proviso_service.mcp.servers import McpServers, RestartPolicy
+from proviso_service.notices import ALONE, Notices
 from proviso_service.reading import DocumentReader
 from proviso_service.tools.base import Tool
 from proviso_service.tools.registry import OWN_TOOL_NAMES, Toolbox
@@ -34,6 +35,7 @@ class AgentCatalog:
         reader: DocumentReader,
         connect: Connect,
         restarts: RestartPolicy | None = None,
+        notices: Notices = ALONE,
     ) -> None:
         """Loads nothing; `holder.reload` does. Without a folder it uses that of the default agent."""
         self._folder = folder or default_agent_folder()
@@ -42,7 +44,7 @@ class AgentCatalog:
         self._listings: Mapping[str, ToolListing | None] = {}
         self._since = datetime.now(UTC)
         self.toolbox = Toolbox(own_tools, self._servers)
-        self.holder = CatalogHolder(self._load)
+        self.holder = CatalogHolder(self._load, notices=notices)
 
     async def stop(self) -> None:
         """Ends the sessions with all servers."""

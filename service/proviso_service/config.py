@@ -7,6 +7,7 @@ from typing import Any, Self
 from proviso_service.agent.chat_models import ChatModelConfig
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.backends.isaacus.client import IsaacusConfig
+from proviso_service.backends.model_server.client import ModelServerConfig
 from proviso_service.context.assets import AssetConfig
 from proviso_service.context.selection.config import SelectionConfig
 from proviso_service.images.image import ImageConfig
@@ -26,6 +27,7 @@ class ServiceConfig:
     images: ImageConfig
     iql: IqlConfig
     isaacus: IsaacusConfig
+    model_server: ModelServerConfig
 
     @classmethod
     def of(cls, settings: Settings, changes: Mapping[str, Mapping[str, Any]] | None = None) -> Self:
@@ -44,4 +46,5 @@ class ServiceConfig:
             images=ImageConfig(**limits("images", settings.images.model_dump())),
             iql=IqlConfig(**limits("iql", settings.iql.model_dump())),
             isaacus=IsaacusConfig(**limits("isaacus", {"calls_at_once": settings.models.isaacus_calls_at_once})),
+            model_server=ModelServerConfig(**limits("model_server")),
         )

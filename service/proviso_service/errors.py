@@ -42,6 +42,7 @@ ProvisoError
 └── Unavailable
     ├── Draining
     ├── NotReady
+    ├── TurnElsewhere       another process runs the turn, and cannot be reached; carries its name
     ├── UnusableKeys        those that originals are sealed with cannot be had
     └── StorageFailed       the disk is full, cannot be read or written, or holds damage
 
@@ -380,6 +381,14 @@ class TooBusy(ProvisoError):
         self.retry_after_s = retry_after_s
 
 
+class Overloaded(TooBusy):
+    """More is asked for than the process can do. `subject` is who asked."""
+
+    def __init__(self, work: str, subject: str, retry_after_s: float) -> None:
+        super().__init__(f"The service is busy with as many {work} as it can do; try again shortly", retry_after_s)
+        self.subject = subject
+
+
 class QuotaExceeded(ProvisoError):
     """A tenant, or one of its keys, has used up what it may use: `quota` is what, in words, `subject` is who. It may go
     on after `retry_after_s`; None where waiting does not help."""
@@ -440,6 +449,14 @@ class Draining(Unavailable):
 
 
 class NotReady(Unavailable): ...
+
+
+class TurnElsewhere(Unavailable):
+    """`owner` is the process that runs the turn: calls that reach it are answered."""
+
+    def __init__(self, owner: str) -> None:
+        super().__init__("Another process runs the turn and cannot be reached from here at present; try again shortly")
+        self.owner = owner
 
 
 class StorageFailed(Unavailable): ...

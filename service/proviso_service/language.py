@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 
 ENGLISH = "en"
 
@@ -94,6 +95,7 @@ def language_of(*texts: str) -> str:
     return next((language for text in texts if (language := _told(text))), ENGLISH)
 
 
+@lru_cache(maxsize=64)  # a turn asks several times for the language of its message
 def _told(text: str) -> str:
     """The language of the text; empty where its words do not tell it."""
     beginning = _ID.sub(" ", text[:_READ_CHARS].lower())
@@ -120,6 +122,7 @@ def _most_likely(text: str) -> str:
     return likely[0] if len(likely) == 1 else ""
 
 
+@lru_cache(maxsize=64)
 def likely_languages(text: str) -> tuple[str, ...]:
     """The languages that most words of the text belong to, each as likely as the others; none where no word or letter
     tells anything. A word of several languages counts for each of them, so the words that only one of them has decide.

@@ -2,9 +2,11 @@
 model does; the embedded models and those of Isaacus implement it."""
 
 import hashlib
+import struct
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,10 @@ class ModelBusy(TooBusy):
 
 class ModelClosed(NotReady):
     """A model was closed before it answered: the service is stopping."""
+
+
+class ModelLost(NotReady):
+    """The process of a model ended during a call, and so did the one that took its place."""
 
 
 class Embedder(Protocol):
@@ -82,6 +88,108 @@ class Classifier(Protocol):
         passage satisfies the statement. A score depends on the statement and the passage alone, never on other
         passages, and is the same every time. Raises ModelClosed, and ModelBusy when the queue is full."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class WordLists:
+    """Lists of words as numbers, one list after the other; `lengths` are theirs. The arrays are never changed."""
+
+    numbers: NDArray[np.uint32]
+    lengths: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, lists: Sequence[NDArray[np.uint32]]) -> Self:
+        lengths = np.array([len(one) for one in lists], dtype=np.uint32)
+        return cls(np.concatenate([*lists, np.empty(0, np.uint32)]), lengths)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[WordLists]") -> "WordLists":
+        if len(parts) == 1:
+            return parts[0]
+        nothing = np.empty(0, np.uint32)
+        return cls(
+            np.concatenate([*(part.numbers for part in parts), nothing]),
+            np.concatenate([*(part.lengths for part in parts), nothing]),
+        )
+
+    def __len__(self) -> int:
+        """The number of lists."""
+        return len(self.lengths)
+
+    def part(self, first: int, end: int) -> "WordLists":
+        """The lists from `first` to before `end`."""
+        start = int(self.lengths[:first].sum(dtype=np.int64))
+        lengths = self.lengths[first:end]
+        return WordLists(self.numbers[start : start + int(lengths.sum(dtype=np.int64))], lengths)
+
+
+_WORDS_HEADER = struct.Struct("<3I")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageWords:
+    """The words of passages and those of their titles, as the numbers that a classifier has given them; one list of
+    each for every passage."""
+
+    texts: WordLists
+    titles: WordLists
+
+    @classmethod
+    def joined(cls, parts: "Sequence[PassageWords]") -> "PassageWords":
+        return cls(WordLists.joined([one.texts for one in parts]), WordLists.joined([one.titles for one in parts]))
+
+    def __len__(self) -> int:
+        """The number of passages."""
+        return len(self.texts)
+
+    def part(self, first: int, end: int) -> "PassageWords":
+        """The passages from `first` to before `end`."""
+        return PassageWords(self.texts.part(first, end), self.titles.part(first, end))
+
+    def packed(self) -> bytes:
+        """Returns all of it as bytes, in an order that does not depend on the machine."""
+        header = _WORDS_HEADER.pack(len(self), len(self.texts.numbers), len(self.titles.numbers))
+        arrays = (self.texts.lengths, self.titles.lengths, self.texts.numbers, self.titles.numbers)
+        return header + b"".join(array.astype("<u4", copy=False).tobytes() for array in arrays)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Self:
+        """The inverse of `packed`; the arrays are views of the bytes."""
+        count, words, title_words = _WORDS_HEADER.unpack_from(packed)
+        numbers = np.frombuffer(packed, "<u4", offset=_WORDS_HEADER.size)
+        lengths, title_lengths, texts, titles, _ = np.split(numbers, np.cumsum([count, count, words, title_words]))
+        return cls(WordLists(texts, lengths), WordLists(titles, title_lengths))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPassages:
+    """Passages that were read before: their words, and their vectors, with one row for each."""
+
+    words: PassageWords
+    vectors: Vectors
+
+
+class ReadingClassifier(ABC):
+    """A Classifier that reads passages once and judges them by that, for most statements. What it has read is kept with
+    the documents, so that the first statement on them costs what later ones cost."""
+
+    @property
+    @abstractmethod
+    def words_id(self) -> str:
+        """Identifies what `read` makes of passages. It changes whenever that could change."""
+
+    @abstractmethod
+    def read(self, passages: Sequence[ModelPassage]) -> PassageWords:
+        """Returns the words of passages. Slow: run it in a thread. It may run in several at once."""
+
+    @abstractmethod
+    def needs_texts(self, statement: str) -> bool:
+        """Tells whether the statement can only be judged by `Classifier.score`."""
+
+    @abstractmethod
+    async def score_read(self, statements: Sequence[str], parts: Sequence[ReadPassages]) -> Sequence[Scores]:
+        """Returns for each statement, none of which needs texts, the scores of all passages of the parts, in order.
+        They equal those of `Classifier.score`. Raises what that raises."""
 
 
 class Reranker(Protocol):

@@ -18,6 +18,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from proviso_service.model_address import ClassifierChoice, EmbedderChoice, RerankerChoice
 from proviso_service.value_faults import refusal
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
@@ -68,7 +69,7 @@ class ServerSettings(Section):
     )
     reflection: bool = Field(True, description="Show the contract by reflection, to everybody.")
     drain_s: Seconds = Field(20.0, description="Seconds that running turns get to end after SIGTERM.")
-    max_turns_running: int = Field(512, ge=1, description="Turns that run at once; more are RESOURCE_EXHAUSTED.")
+    max_turns_running: int = Field(512, ge=1, description="Turns that run at once, also those that wait for a model.")
 
 
 class AuthSettings(Section):
@@ -174,23 +175,25 @@ class ChatModelSettings(Section):
 
 class ModelSettings(Section):
     """Which models embed, classify, extract and rerank; `auto` is Isaacus where its key is set, else the embedded model
-    (and no reranker)."""
+    (and no reranker). An address is that of a model server."""
 
-    embedder: Literal["embedded", "isaacus"] = Field(
+    embedder: EmbedderChoice = Field(
         "embedded",
-        description="Model of embeddings: `embedded` or `isaacus`. After a change all documents have to be deleted and "
-        "uploaded again.",
+        description="Model of embeddings: `embedded`, `isaacus`, or the address of a "
+        "[model server](models.md#a-model-server-of-your-own), as in `https://:KEY@gpu.example.com:8080`. After a "
+        "change all documents have to be deleted and uploaded again.",
     )
-    classifier: Literal["auto", "embedded", "isaacus"] = Field(
+    classifier: ClassifierChoice = Field(
         "auto",
-        description="Model that scores statements: `embedded`, `isaacus`, or `auto`, which is Isaacus where its key is "
-        "set and else the embedded one.",
+        description="Model that scores statements: `embedded`, `isaacus`, the address of a model server, or `auto`, "
+        "which is Isaacus where its key is set and else the embedded one.",
     )
     extractor: Literal["auto", "embedded", "isaacus"] = Field(
         "auto", description="Model that finds answers to questions: `embedded`, `isaacus` or `auto`."
     )
-    reranker: Literal["auto", "none", "isaacus"] = Field(
-        "auto", description="Model that orders search results: `none`, `isaacus`, or `auto`."
+    reranker: RerankerChoice = Field(
+        "auto",
+        description="Model that orders search results: `none`, `isaacus`, the address of a model server, or `auto`.",
     )
     embed_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded embedding model.")
     isaacus_calls_at_once: int = Field(8, ge=1, le=64, description="Most calls of Isaacus's API at once.")
@@ -237,7 +240,9 @@ class DocumentSettings(Section):
     read_memory_mb: int = Field(
         1_024, ge=256, le=65_536, description="Most memory that reading one document may take, in MiB."
     )
-    ingest_workers: int = Field(2, ge=1, le=32, description="Documents that are read and embedded at once.")
+    ingest_workers: int = Field(
+        2, ge=1, le=32, description="Documents that are embedded at once, and large ones of a matter under way."
+    )
     index_memory_mb: int = Field(
         1_024, ge=16, description="Memory for the search indexes of the matters in use together, in MiB."
     )
@@ -259,9 +264,32 @@ class IqlSettings(Section):
     )
 
 
+def _redis_url(value: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"(rediss?://[^/\s]+(/[0-9]+)?)?", value.get_secret_value()):
+        raise refusal("must be an address as in redis://redis.example.com:6379/0, or rediss:// with TLS")
+    return value
+
+
+def _blob_url(value: str) -> str:
+    if "://" in value and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]+(/[A-Za-z0-9._/-]*)?", value):
+        raise refusal("must be a folder, or a bucket and a prefix as in s3://bucket/prefix")
+    return value
+
+
 class StorageSettings(Section):
-    state_url: str = Field(
-        "", description="SQLAlchemy URL of the state database; a SQLite file in the data folder when empty."
+    state_url: SecretStr = Field(
+        SecretStr(""),
+        description="`sqlite:///file` or `postgresql://user:password@host/database`; in the data folder when empty.",
+    )
+    blob_url: Annotated[str, AfterValidator(_blob_url)] = Field(
+        "",
+        description="Where uploaded files lie: a folder, or `s3://bucket/prefix`, which takes the extra `replicas` and "
+        "the usual variables of AWS; `blobs` in the data folder when empty.",
+    )
+    redis_url: Annotated[SecretStr, AfterValidator(_redis_url)] = Field(
+        SecretStr(""),
+        description="Redis by which processes that share the state show each other their turns, as in "
+        "`rediss://:password@redis.example.com:6379/0`; it takes the extra `replicas`. None when empty.",
     )
     seal_keys: str = Field(
         "",
@@ -363,4 +391,10 @@ class Settings(BaseSettings):
 
     @property
     def resolved_state_url(self) -> str:
-        return self.storage.state_url or f"sqlite:///{self.data_dir.resolve() / 'state.sqlite3'}"
+        return self.storage.state_url.get_secret_value() or f"sqlite:///{self.data_dir.resolve() / 'state.sqlite3'}"
+
+    @property
+    def own_blobs_folder(self) -> Path | None:
+        """The folder of uploaded files where it has one of its own, which is neither in the data folder nor in S3."""
+        url = self.storage.blob_url
+        return Path(url) if url and not url.startswith("s3://") else None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 import grpc
 import structlog
-from limits.aio.storage import MemoryStorage
 
 from proviso_service.access import Authorisation, Quotas
 from proviso_service.agent.caching import Caches
@@ -42,7 +41,8 @@ from proviso_service.backends.llm.factory import ChatModelUnavailable
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.access import SqlMemberStore
 from proviso_service.backends.sql.audit import SqlAuditStore
-from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.catalog_vectors import SqlCatalogVectors
+from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.deletions import SqlDeletionStore
 from proviso_service.backends.sql.expiry import SqlExpiryStore
 from proviso_service.backends.sql.integrity import UnusableState
@@ -60,9 +60,8 @@ from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
 from proviso_service.erasure import Erasure, Retention, UnreadableRetention
 from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable, UnusableKeys
 from proviso_service.identity import Caller
-from proviso_service.images.destinations import Destinations, NameLookup
-from proviso_service.images.fetcher import WebImageFetcher
 from proviso_service.images.image import ImageConfig, ImageFetcher
+from proviso_service.images.late import LateImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
 from proviso_service.matters import BlobStore, Documentation, Matters, ResidentIndexes, Retriever, reading_limits
 from proviso_service.mcp.servers import open_session
@@ -87,20 +86,16 @@ from proviso_service.wiring_models import (
     back_ends,
     embedded_chat,
     hosted_models,
-    no_caches,
     response_caches,
     search_indexes,
 )
-from proviso_service.wiring_storage import blob_store
+from proviso_service.wiring_shared import Shared, open_shared
+from proviso_service.wiring_storage import blob_store, is_shared, state_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 _log = structlog.get_logger(__name__)
-
-_OWNER = "embedded"
-"""The owner of this process's turns in the store. The lock on the data folder makes this process the only owner, so
-that it may close at once the turns that an earlier process left running."""
 
 _TRACER = "proviso_service"
 
@@ -143,6 +138,7 @@ class Resources:
     reader: ProcessReader
     images: ImageFetcher
     keeper: StorageKeeper
+    shared: Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +186,7 @@ class App:
         images: ImageFetcher | None = None,
         encoder: MiniLmEncoder | None = None,
         config: ServiceConfig | None = None,
+        workers: int = 0,
     ) -> Self:
         """Starts the service and returns once it is SERVING. Models, images and limits that are given take the place of
         those that the settings name.
@@ -200,14 +197,15 @@ class App:
             async with AsyncExitStack() as stack:
                 hosted = chat_models or hosted_models(settings, config.chat_model)
                 chosen = back_ends(settings)
-                state = state_file(settings.resolved_state_url)
+                state = state_of(settings)
                 traces = _traces(settings.telemetry, stack)
                 readiness = await Readiness.starting()
                 access = AccessControl()
                 server = create_server(settings.server, readiness, access, traces)
                 port = listen(server, settings.server, is_open=settings.auth.is_open)
-                stack.enter_context(locked(settings.data_dir, state))
-                loader = ModelLoader(settings, chosen, config.isaacus, stack, _spans(traces), encoder)
+                stack.enter_context(locked(settings.data_dir, state, settings.own_blobs_folder))
+                spans, servers = _spans(traces), config.model_server
+                loader = ModelLoader(settings, chosen, config.isaacus, stack, spans, encoder, workers, servers)
                 models = await loader.models(classifier, extractor)
                 chat = hosted or embedded_chat(await loader.minilm())
                 stack.push_async_callback(chat.close)
@@ -218,7 +216,8 @@ class App:
                 add_services(server, wired.servicers, readiness, reflection=settings.server.reflection)
                 await _run(server, wired, stack)
                 await readiness.set_ready()
-                warm = keep_prepared(wired.catalog, wired.item_search, chat.warm_up)
+                resources.shared.tell(readiness.set_reachable, stack)
+                warm = keep_prepared(wired.catalog, wired.item_search, loader.warm_up, chat.warm_up)
                 await stack.enter_async_context(warm)
                 await stack.enter_async_context(resources.keeper.keeping(readiness.set_sound))
                 return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
@@ -256,27 +255,26 @@ async def _open(
     settings: Settings, config: ServiceConfig, stack: AsyncExitStack, models: Models, images: ImageFetcher | None
 ) -> Resources:
     """Opens the storage in the data folder, whose lock this process holds."""
-    state = state_file(settings.resolved_state_url)
-    health = StorageHealth.beside(state)
+    state = state_of(settings)
+    health = StorageHealth.beside(state) if state else StorageHealth()
     database = Database(settings.resolved_state_url, health=health)
     stack.push_async_callback(database.close)
     blobs = await asyncio.to_thread(blob_store, settings, health)
-    await database.migrate()
+    await database.open(shared=is_shared(settings))
     await blobs.open()
-    reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers)
+    reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers + 1)
     stack.push_async_callback(reader.close)
     store = SqlMatterStore(database)
-    indexes = search_indexes(settings, store, models.embedder)
+    shared = await open_shared(settings, config.turns, stack)
+    indexes = search_indexes(settings, store, models.embedder, shared.notices)
     stack.push_async_callback(indexes.close)
     images = images or _image_fetcher(config.images, stack)
     keeper = StorageKeeper(state, database, store, blobs, health)
-    return Resources(database, store, models, indexes, blobs, reader, images, keeper)
+    return Resources(database, store, models, indexes, blobs, reader, images, keeper, shared)
 
 
-def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> WebImageFetcher:
-    names = NameLookup()
-    stack.callback(names.close)
-    fetcher = WebImageFetcher(settings, Destinations(names, settings.allowed_hosts))
+def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> LateImageFetcher:
+    fetcher = LateImageFetcher(settings)
     stack.callback(fetcher.close)
     return fetcher
 
@@ -291,6 +289,7 @@ async def _wire(
     caches: Caches | None,
 ) -> Wired:
     """Builds every part of the service; none of them has begun to work."""
+    shared = resources.shared
     sessions = SqlSessionStore(resources.database)
     members = SqlMemberStore(resources.database)
     matters = Matters(
@@ -300,6 +299,8 @@ async def _wire(
         resources.models.embedder,
         settings.documents,
         resources.reader,
+        resources.models.reading_classifier,
+        shared.notices,
     )
     models = resources.models
     spans = _spans(traces)
@@ -320,12 +321,11 @@ async def _wire(
         IsaacusIql(analysis, resources.store),
         DocumentationRetriever(documentation),
     ]
-    catalog = AgentCatalog(settings.agent_dir, tools, resources.reader, open_session)
+    catalog = AgentCatalog(settings.agent_dir, tools, resources.reader, open_session, notices=shared.notices)
     stack.push_async_callback(catalog.stop)
     images = ImageLoader(resources.images)
-    vectors = MemoryVectorCache()
-    search = ItemSearch(models.embedder, vectors, config.selection, spans)
-    similarity = TextSimilarity(models.embedder, vectors)
+    search = ItemSearch(models.embedder, SqlCatalogVectors(resources.database), config.selection, spans)
+    similarity = TextSimilarity(models.embedder, MemoryVectorCache())
     request_contexts = RequestContextBuilder(
         catalog.toolbox, documentation, search, similarity, config.selection, config.assets
     )
@@ -337,17 +337,18 @@ async def _wire(
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
     turn_store = SqlTurnStore(resources.database)
-    quotas = Quotas(settings.limits, MemoryStorage(), resources.store.stored)
+    quotas = Quotas(settings.limits, shared.counters, resources.store.stored)
     turns = Turns(
         traced or agent,
         turn_store,
         config.turns,
-        owner=_OWNER,
+        owner=shared.owner,
         max_running=settings.server.max_turns_running,
         charge=quotas.charge_tokens if settings.limits.any else None,
+        replicas=shared.replicas,
     )
     deletions = SqlDeletionStore(resources.database)
-    erasure = Erasure(deletions, turns, caches.forget_tenant if caches else no_caches, resources.keeper.compact)
+    erasure = Erasure(deletions, turns, agent.forget, resources.keeper.compact, shared.notices)
     retention = Retention(
         settings.data_dir / "retention.toml",
         SqlExpiryStore(resources.database),

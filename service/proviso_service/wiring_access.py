@@ -2,6 +2,7 @@
 
 import time
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from proviso_service.access import (
     ApiKeys,
@@ -10,11 +11,7 @@ from proviso_service.access import (
     Authenticators,
     Authorisation,
     Certificates,
-    KeySet,
     Quotas,
-    TokenRules,
-    Tokens,
-    UnreadableKeySet,
     UnreadablePeers,
     secret_in,
 )
@@ -23,6 +20,9 @@ from proviso_service.backends.sql.access import SqlApiKeyStore, SqlMemberStore
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.settings import AuthSettings, Settings, is_safe_url
+
+if TYPE_CHECKING:
+    from proviso_service.access import Tokens
 
 
 class CannotAuthenticate(Exception):
@@ -48,19 +48,24 @@ async def open_access(
             kinds.append(await _tokens(settings.auth, stack))
         if settings.auth.peers_file:
             kinds.append(_certificates(settings))
-    except (UnreadableKeySet, UnreadablePeers) as error:
+    except UnreadablePeers as error:
         raise CannotAuthenticate(str(error)) from error
     access.open(Authenticators(kinds), authorisation, audit, limits)
 
 
-async def _tokens(settings: AuthSettings, stack: AsyncExitStack) -> Tokens:
+async def _tokens(settings: AuthSettings, stack: AsyncExitStack) -> "Tokens":
+    from proviso_service.access import KeySet, TokenRules, Tokens, UnreadableKeySet
+
     if not settings.issuer or not settings.audience:
         raise CannotAuthenticate("auth.jwks needs auth.issuer and auth.audience, which tokens have to name")
     if "://" in settings.jwks and not is_safe_url(settings.jwks):
         raise CannotAuthenticate(f"Keys have to come from a file or an https address, and not from {settings.jwks}")
     keys = KeySet(settings.jwks)
     stack.push_async_callback(keys.close)
-    await keys.open()
+    try:
+        await keys.open()
+    except UnreadableKeySet as error:
+        raise CannotAuthenticate(str(error)) from error
     claims = (settings.tenant_claim, settings.user_claim, settings.roles_claim)
     return Tokens(TokenRules(settings.issuer, settings.audience, *claims), keys)
 

@@ -2,11 +2,14 @@
 the chat model, with the caches of what they say."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 import structlog
+from pydantic import SecretStr
 
 from proviso_service.agent.caching import CachedReply, Caches, SharedCache
 from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
@@ -14,7 +17,10 @@ from proviso_service.backends.isaacus.analysis import IsaacusClassifier, Isaacus
 from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusEmbedder, IsaacusReranker, embedder_id
 from proviso_service.backends.llm.factory import build_chat_model
-from proviso_service.backends.memory import MemoryCache
+from proviso_service.backends.memory import MemoryCache, RecentQueries
+from proviso_service.backends.model_server.client import ModelServer, ModelServerConfig
+from proviso_service.backends.model_server.embedding import ServerEmbedder
+from proviso_service.backends.model_server.pairs import PairScorer
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import approximate_index
 from proviso_service.embedded import (
@@ -25,9 +31,17 @@ from proviso_service.embedded import (
     EmbeddedExtractor,
     MiniLmEmbedder,
     MiniLmEncoder,
+    ModelProcesses,
+    ProcessClassifier,
+    ProcessEmbedder,
+    ProcessExtractor,
+    verify_prepared,
 )
+from proviso_service.errors import ModelApiError
 from proviso_service.matters import ResidentIndexes
-from proviso_service.models import AnswerExtractor, Classifier, Embedder, Reranker
+from proviso_service.model_address import BackEndChoice, ServerAddress
+from proviso_service.models import AnswerExtractor, Classifier, Embedder, ReadingClassifier, Reranker
+from proviso_service.notices import ALONE, Notices
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolResult
@@ -35,13 +49,22 @@ from proviso_service.tools.rendering import to_json
 
 LOCAL_MODEL = "local"
 
+T = TypeVar("T")
+
+_ASKED_ONCE = ModelServerConfig(retries=0)
+
 _log = structlog.get_logger(__name__)
 
 
 class BackEnd(StrEnum):
     EMBEDDED = "embedded"
     ISAACUS = "isaacus"
+    SERVER = "server"
     NONE = "none"
+
+    @classmethod
+    def of(cls, choice: BackEndChoice) -> "BackEnd":
+        return cls(choice) if isinstance(choice, str) else cls.SERVER
 
 
 class BackEndUnavailable(Exception):
@@ -81,6 +104,11 @@ class Models:
     extractor: AnswerExtractor
     reranker: Reranker | None
 
+    @property
+    def reading_classifier(self) -> ReadingClassifier | None:
+        """The classifier, if it is one that reads passages when they come in."""
+        return self.classifier if isinstance(self.classifier, ReadingClassifier) else None
+
 
 def back_ends(settings: Settings) -> BackEnds:
     """Chooses by the settings, without making a call. Raises BackEndUnavailable if the settings name Isaacus and it
@@ -94,22 +122,68 @@ def back_ends(settings: Settings) -> BackEnds:
         raise BackEndUnavailable("ISAACUS_API_KEY is not a key: it holds spaces or characters that no key has")
     auto = BackEnd.ISAACUS if key else BackEnd.EMBEDDED
     return BackEnds(
-        embedder=BackEnd(wanted.embedder),
-        classifier=auto if wanted.classifier == "auto" else BackEnd(wanted.classifier),
+        embedder=BackEnd.of(wanted.embedder),
+        classifier=auto if wanted.classifier == "auto" else BackEnd.of(wanted.classifier),
         extractor=auto if wanted.extractor == "auto" else BackEnd(wanted.extractor),
-        reranker=(auto if key else BackEnd.NONE) if wanted.reranker == "auto" else BackEnd(wanted.reranker),
+        reranker=(auto if key else BackEnd.NONE) if wanted.reranker == "auto" else BackEnd.of(wanted.reranker),
     )
 
 
-def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> VectorModel:
-    """The model whose vectors the settings ask for; it is not loaded."""
+def server_addresses(settings: Settings) -> dict[str, ServerAddress]:
+    """The addresses of model servers, by the variables that name them."""
+    named = {f"PROVISO_MODELS__{port.upper()}": choice for port, choice in settings.models}
+    return {name: ServerAddress.of(choice) for name, choice in named.items() if isinstance(choice, SecretStr)}
+
+
+async def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None) -> VectorModel:
+    """The model whose vectors the settings ask for; it is not loaded. Only a model server is asked what it has. Raises
+    BackEndUnavailable."""
     config = isaacus or IsaacusConfig()
-    if BackEnd(settings.models.embedder) is BackEnd.ISAACUS:
+    chosen = BackEnd.of(settings.models.embedder)
+    if chosen is BackEnd.SERVER:
+        async with AsyncExitStack() as stack:
+            embedder = await _on_server(settings, "embedder", ServerEmbedder.start, _ASKED_ONCE, stack)
+            return VectorModel(embedder.model_id, embedder.dimensions)
+    if chosen is BackEnd.ISAACUS:
         return VectorModel(embedder_id(config), config.dimensions)
     return VectorModel(MODEL_ID, DIMENSIONS)
 
 
-def search_indexes(settings: Settings, store: SqlMatterStore, model: Embedder | VectorModel) -> ResidentIndexes:
+async def models_on_servers(settings: Settings) -> dict[str, str]:
+    """The ids of the models that model servers have, by port. Raises BackEndUnavailable."""
+    starts: dict[str, Callable[[ModelServer, str], Awaitable[Embedder | Reranker]]] = {
+        "embedder": ServerEmbedder.start,
+        "classifier": PairScorer.classifier,
+        "reranker": PairScorer.reranker,
+    }
+    wanted = [port for port, choice in settings.models if isinstance(choice, SecretStr)]
+    async with AsyncExitStack() as stack:
+        return {port: (await _on_server(settings, port, starts[port], _ASKED_ONCE, stack)).model_id for port in wanted}
+
+
+async def _on_server(
+    settings: Settings,
+    port: str,
+    start: Callable[[ModelServer, str], Awaitable[T]],
+    config: ModelServerConfig,
+    stack: AsyncExitStack,
+    spans: Spans = NO_SPANS,
+) -> T:
+    """The model of a port on the server that the settings name, which is asked what it serves. The stack closes the
+    connections. Raises BackEndUnavailable."""
+    variable = f"PROVISO_MODELS__{port.upper()}"
+    address = server_addresses(settings)[variable]
+    server = await asyncio.to_thread(ModelServer.open, address, config, spans=spans)
+    stack.push_async_callback(server.close)
+    try:
+        return await start(server, address.model)
+    except ModelApiError as error:
+        raise BackEndUnavailable(f"{variable}: {address.url} cannot be used: {error.message}") from error
+
+
+def search_indexes(
+    settings: Settings, store: SqlMatterStore, model: Embedder | VectorModel, notices: Notices = ALONE
+) -> ResidentIndexes:
     """The search indexes of matters whose passages this model embeds. Raises BackEndUnavailable."""
     try:
         approximate = approximate_index(settings.documents.vector_index, settings.data_dir / "vectors", model.model_id)
@@ -118,7 +192,7 @@ def search_indexes(settings: Settings, store: SqlMatterStore, model: Embedder | 
             "PROVISO_DOCUMENTS__VECTOR_INDEX asks for Chroma: install proviso-service[chroma]"
         ) from error
     max_bytes = settings.documents.index_memory_mb * 1024 * 1024
-    return ResidentIndexes(store, model.model_id, model.dimensions, max_bytes, approximate)
+    return ResidentIndexes(store, model.model_id, model.dimensions, max_bytes, approximate, notices=notices)
 
 
 class ModelLoader:
@@ -132,16 +206,22 @@ class ModelLoader:
         stack: AsyncExitStack,
         spans: Spans = NO_SPANS,
         encoder: MiniLmEncoder | None = None,
+        workers: int = 0,
+        servers: ModelServerConfig | None = None,
     ) -> None:
-        """An encoder that is given is used in place of one that would be loaded."""
+        """An encoder that is given is used in place of one that would be loaded. The embedded models run in so many
+        processes of their own, or in this one."""
         self._settings = settings
         self._chosen = chosen
         self._stack = stack
         self._spans = spans
         self._encoder = encoder
+        self._workers = workers
         self._isaacus_config = isaacus
+        self._server_config = servers or ModelServerConfig()
         self._client: IsaacusClient | None = None
-        self._minilm: MiniLmEmbedder | None = None
+        self._minilm: RecentQueries | None = None
+        self._processes: ModelProcesses | None = None
 
     async def models(self, classifier: Classifier | None = None, extractor: AnswerExtractor | None = None) -> Models:
         """Loads the chosen models; a model that is given takes the place of the chosen one. Raises ModelNotPrepared."""
@@ -154,41 +234,71 @@ class ModelLoader:
             reranker=await self._reranker(),
         )
 
-    async def minilm(self) -> MiniLmEmbedder:
-        """The embedded embedding model. Raises ModelNotPrepared."""
+    async def minilm(self) -> Embedder:
+        """The embedded embedding model, in this process or in those of the models. Raises ModelNotPrepared."""
         if self._minilm is None:
-            if self._encoder is None:
-                self._encoder = await asyncio.to_thread(self._load_encoder)
-            self._minilm = MiniLmEmbedder(self._encoder)
-            self._stack.push_async_callback(self._minilm.close)
+            given, models_dir = self._encoder, self._settings.resolved_models_dir
+            if given is None:
+                await asyncio.to_thread(verify_prepared, models_dir)
+            threads = self._settings.models.embed_threads
+            if processes := self._model_processes():
+                self._minilm = RecentQueries(ProcessEmbedder(processes))
+            else:
+                embedder = MiniLmEmbedder(lambda: given or MiniLmEncoder.load(models_dir, threads))
+                self._stack.push_async_callback(embedder.close)
+                self._minilm = RecentQueries(embedder)
         return self._minilm
 
-    def _load_encoder(self) -> MiniLmEncoder:
-        return MiniLmEncoder.load(self._settings.resolved_models_dir, self._settings.models.embed_threads)
+    def _model_processes(self) -> ModelProcesses | None:
+        """The processes of the embedded models; None where these run in this one."""
+        settings = self._settings
+        if self._processes is None and self._workers:
+            threads = settings.models.embed_threads
+            self._processes = ModelProcesses(settings.resolved_models_dir, threads, self._workers)
+            self._stack.push_async_callback(self._processes.close)
+        return self._processes
+
+    async def warm_up(self) -> None:
+        """Has the processes of models started, and the embedded embedding model loaded, where they are in use."""
+        if self._processes is not None:
+            await self._processes.start()
+        if self._minilm is not None:
+            await self._minilm.embed_query("")
 
     async def _embedder(self) -> Embedder:
         if self._chosen.embedder is BackEnd.ISAACUS:
-            return IsaacusEmbedder(await self._isaacus(), self._isaacus_config)
+            return RecentQueries(IsaacusEmbedder(await self._isaacus(), self._isaacus_config))
+        if self._chosen.embedder is BackEnd.SERVER:
+            return RecentQueries(await self._on_server("embedder", ServerEmbedder.start))
         return await self.minilm()
 
     async def _classifier(self) -> Classifier:
         if self._chosen.classifier is BackEnd.ISAACUS:
             return IsaacusClassifier(await self._isaacus(), self._isaacus_config)
+        if self._chosen.classifier is BackEnd.SERVER:
+            return await self._on_server("classifier", PairScorer.classifier)
         embedded = await asyncio.to_thread(EmbeddedClassifier.load, await self.minilm())
         self._stack.push_async_callback(embedded.close)
-        return embedded
+        processes = self._model_processes()
+        return ProcessClassifier(processes, embedded) if processes else embedded
 
     async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
             return IsaacusExtractor(await self._isaacus(), self._isaacus_config)
         embedded = await asyncio.to_thread(EmbeddedExtractor.load)
         self._stack.push_async_callback(embedded.close)
-        return embedded
+        processes = self._model_processes()
+        return ProcessExtractor(processes, embedded) if processes else embedded
 
     async def _reranker(self) -> Reranker | None:
         if self._chosen.reranker is BackEnd.ISAACUS:
             return IsaacusReranker(await self._isaacus(), self._isaacus_config)
+        if self._chosen.reranker is BackEnd.SERVER:
+            return await self._on_server("reranker", PairScorer.reranker)
         return None
+
+    async def _on_server(self, port: str, start: Callable[[ModelServer, str], Awaitable[T]]) -> T:
+        return await _on_server(self._settings, port, start, self._server_config, self._stack, self._spans)
 
     async def _isaacus(self) -> IsaacusClient:
         if self._client is None:
@@ -201,7 +311,7 @@ class ModelLoader:
 
 
 def _vectors_of(classifier: BackEnd) -> str:
-    """The embedded classifier takes the vectors of its own model; Isaacus takes none."""
+    """The embedded classifier takes the vectors of its own model; others take none."""
     return MODEL_ID if classifier is BackEnd.EMBEDDED else ""
 
 
@@ -249,7 +359,3 @@ def _retrieval_setup(settings: Settings, models: Models) -> str:
 def _log_use(caches: Caches) -> None:
     for name, cache in (("replies", caches.replies), ("retrieval", caches.results)):
         _log.info("cache_used", cache=name, hits=cache.hits, misses=cache.misses)
-
-
-async def no_caches(_tenant: str) -> None:
-    """Takes the place of `Caches.forget_tenant` where nothing is kept."""

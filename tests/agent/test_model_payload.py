@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proviso_service.agent import payload as payloads
 from proviso_service.agent import preparation
-from proviso_service.agent.payload import ModelPayload
+from proviso_service.agent.payload import ModelPayload, SentMessages
 from proviso_service.context.model import ItemRef, ItemType
 from proviso_service.turns import HistoryMessage, MessageRole
 from tests.support.agent_world import agent_world
@@ -22,13 +22,16 @@ from tests.support.scripted_model import text
 TEXTS = st.text(st.characters() | st.sampled_from('"\\\n\ud83d\ude00\U0001f600'), max_size=40)
 IMAGES = st.lists(st.just({"type": "image", "sha256": "0", "media_type": "image/png"}), max_size=2).map(tuple)
 TOOLS = st.lists(st.builds(lambda name: {"parameters": {}, "name": name}, TEXTS), max_size=2).map(tuple)
-HISTORY = st.lists(st.builds(HistoryMessage, st.sampled_from(MessageRole), TEXTS), max_size=2).map(tuple)
+SAID = st.builds(HistoryMessage, st.sampled_from((MessageRole.USER, MessageRole.ASSISTANT)), TEXTS)
+HISTORY = st.lists(SAID, max_size=2).map(lambda said: SentMessages().of("acme", said))
 
 
 @given(st.builds(ModelPayload, TEXTS, HISTORY, TEXTS, IMAGES, TOOLS, st.just(b"")), st.integers(1, 9))
 def test_a_payload_is_written_in_pieces_as_it_is_as_a_whole(payload: ModelPayload, piece_chars: int) -> None:
     last: Any = [{"type": "text", "text": payload.text}, *payload.images] if payload.images else payload.text
-    messages = [{"role": one.role.value, "content": one.content} for one in payload.history]
+    roles = {"human": "user", "ai": "assistant"}
+    earlier = [one.message for one in payload.history]
+    messages = [{"role": roles[message.type], "content": message.content} for message in earlier]
     whole = {
         "tools": payload.tools,
         "system": payload.system,

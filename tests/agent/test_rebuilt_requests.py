@@ -28,7 +28,7 @@ from proviso_service.mcp.model import ServerTool
 from proviso_service.mcp.servers import McpServers
 from proviso_service.paging import PageRequest
 from proviso_service.tools.external import McpTool
-from proviso_service.turns import TurnOutcome, TurnRequest
+from proviso_service.turns import ChatMessage, TurnOutcome, TurnRequest
 from tests.support.agent_world import CALLER, MATTER_ID, KnownImages, Lookup, agent_world, items_of
 from tests.support.catalogs import an_item
 from tests.support.image_files import png
@@ -54,7 +54,7 @@ def session_item(item: CatalogItem) -> SessionItem:
 
 async def store_end(world: RequestWorld, turn_id: str, outcome: TurnOutcome) -> None:
     await world.turns.begin(CALLER, turn_id, TurnRequest("x"), "", "test", 60)
-    await world.turns.finish(CALLER, turn_id, "", 9, outcome)
+    await world.turns.finish(CALLER, turn_id, "", 9, outcome, "test")
 
 
 async def test_the_payload_holds_rules_and_references_in_the_system_message(tmp_path: Path) -> None:
@@ -95,6 +95,19 @@ async def test_what_is_rebuilt_is_what_was_sent(tmp_path: Path) -> None:
         assert "- a.md (md): About A.\n\nSecond question" in said["text"]
         assert picture == {"type": "image", "media_type": "image/png", "sha256": hashlib.sha256(png()).hexdigest()}
         assert [tool["name"] for tool in payload["tools"]] == ["lookup"]
+
+
+async def test_a_turn_that_an_earlier_version_stored_is_rebuilt(tmp_path: Path) -> None:
+    """It stored the messages before the turn beside those of the turn."""
+    async with request_world(tmp_path, [RULE]) as world:
+        await world.ask("First question", session_id="s")
+        outcome = await world.ask("Second question", session_id="s")
+        final = outcome.final_state
+        earlier = [ChatMessage(message.role, message.content) for message in final.history]
+        old = replace(final, history=(), messages=(*earlier, *final.messages))
+        await store_end(world, "old", replace(outcome, final_state=old))
+        assert len(earlier) == 2
+        assert (await world.rebuilt(turn_id="old")).matches
 
 
 async def test_a_changed_catalog_is_told_and_the_old_payload_still_rebuilt(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ async def test_a_changed_catalog_changes_nothing_for_a_turn_that_waited_and_its_
         assert ended.payload_sha256 == begun.payload_sha256
         assert [item.ref for item in ended.items if item.cited] == [STYLE.ref]
 
-        await world.turns.finish(CALLER, turn_id, "", 9, outcome)
+        await world.turns.finish(CALLER, turn_id, "", 9, outcome, "test")
         rebuilt = await world.rebuilt(*changed, *items_of([Lookup()]), turn_id=turn_id)
         assert rebuilt.matches
         assert {difference.ref: difference.change for difference in rebuilt.differences} == {
@@ -202,5 +202,5 @@ async def test_a_turn_that_is_ended_while_it_waits_after_a_restart_can_be_rebuil
         state = world.agent.persons.states[0]
         execution = await again.agent.resume(again.turn(REQUEST), state)
         outcome = execution.interrupted(ExitReason.CANCELLED, ExitCause.CANCELLED_BY_CALLER)
-        await world.turns.finish(CALLER, "turn-1", "", 9, outcome)
+        await world.turns.finish(CALLER, "turn-1", "", 9, outcome, "test")
         assert (await world.rebuilt(turn_id="turn-1")).matches

@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proviso_service.agent.payload import trim_messages
+from proviso_service.agent.payload import characters_of
 from proviso_service.turns import (
     Citation,
     ExitReason,
@@ -133,7 +133,7 @@ def assert_sound(turn: PlayedTurn, limits: Limits) -> None:
     assert turn.standing_text == told or (not answered and turn.standing_text == "")
     assert DETAIL not in str(turn.events)
     for payload in turn.payloads:
-        assert not trim_messages(payload, limits.context_chars).overflowed  # type: ignore[arg-type]
+        assert characters_of(payload) <= limits.context_chars  # type: ignore[arg-type]
     if turn.final.exit_reason is ExitReason.MAX_TOOL_CALLS_REACHED and not turn.final.from_cache:
         assert turn.tool_choices[-1] == "none"
     assert_tool_events_are_sound(turn)

@@ -29,6 +29,7 @@ from proviso_service.turns import (
     Citation,
     ExitReason,
     FinalState,
+    HistoryMessage,
     LoggedEvent,
     MessageRole,
     ModelCallUsage,
@@ -85,17 +86,18 @@ def final_states(draw: st.DrawFn) -> FinalState:
     quote = letter * draw(st.sampled_from([20, 4_000]))
     citation = Citation(1, 0, 1, "d1", letter * 255, 10, 20, 3, letter * 500, quote)
     own = ChatMessage(MessageRole.ASSISTANT, draw(texts()), draw(request_contexts()), "t1")
-    earlier = ChatMessage(MessageRole.USER, letter * draw(st.sampled_from([5, 32_000])))
+    earlier = HistoryMessage(MessageRole.USER, letter * draw(st.sampled_from([5, 32_000])))
     return FinalState(
         ExitReason.COMPLETED,
         Retryable.NOT_APPLICABLE,
         display_message=True,
         message=own.content,
-        messages=((earlier,) * draw(st.sampled_from([0, 4, 100])) + (own,)),
+        messages=(own,),
         request_context=own.request_context,
         citations=(citation,) * draw(st.sampled_from([0, 5, 300])),
         usage=summary.usage,
         tool_call_records=summary.tool_calls,
+        history=(earlier,) * draw(st.sampled_from([0, 4, 100])),
     )
 
 
@@ -107,7 +109,7 @@ def test_every_final_state_fits_and_says_what_it_leaves_out(state: FinalState) -
     cut = len(state.message) > MAX_ANSWER_CHARS + max(map(len, REST_LEFT_OUT.values()))
     assert answer.message_truncated is cut
     assert answer.message == (state.message[:MAX_ANSWER_CHARS] + REST_LEFT_OUT["en"] if cut else state.message)
-    given = (state.messages, state.citations, state.tool_call_records, state.usage.calls)
+    given = ((*state.history, *state.messages), state.citations, state.tool_call_records, state.usage.calls)
     told = (answer.messages, answer.citations, answer.tool_call_records, answer.usage.calls)
     contexts = (state.request_context.items, state.request_context.omitted) if state.request_context else ()
     counts = [len(part) for part in (*given, *contexts)]

@@ -10,11 +10,12 @@ from proviso_client.v1.errors_pb2 import ErrorReason
 from proviso_service import errors
 from proviso_service.analysis.model import InvalidIql
 from proviso_service.api.errors import STATUS_OF, DeadlinePassed, is_fault, status_of
+from proviso_service.backends.redis.link import RedisAway
 from proviso_service.backends.storage_health import StorageFault, StorageFaultFound
 from proviso_service.errors import FieldViolation, FileFault, InvalidRequest, ProvisoError
 from proviso_service.iql import IqlSyntaxError, TemplateCatalog, parse
 from proviso_service.mcp.model import ToolServerFailed
-from proviso_service.models import ModelBusy, ModelClosed
+from proviso_service.models import ModelBusy, ModelClosed, ModelLost
 from tests.api.serving import unpacked
 
 METADATA_LIMIT = 8 * 1024
@@ -76,15 +77,19 @@ CASES: list[tuple[ProvisoError, StatusCode, str, set[str]]] = [
     (errors.IndexRebuilding(), PRECONDITION, "INDEX_REBUILDING", {STATE}),
     (errors.TurnNotWaiting("t", "c"), PRECONDITION, "TURN_NOT_WAITING", {STATE}),
     (errors.TooBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
+    (errors.Overloaded("turns", "tenants/a", 2.5), EXHAUSTED, "TOO_BUSY", {"QuotaFailure", "RetryInfo"}),
     (ModelBusy("busy", 2.5), StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY", {"RetryInfo"}),
     (errors.ModelApiUnavailable("Isaacus", "too slow", 4), StatusCode.UNAVAILABLE, "MODEL_API_ERROR", {"RetryInfo"}),
     (errors.ModelApiRefused("Isaacus", "bad key"), PRECONDITION, "MODEL_API_ERROR", {STATE}),
     (StorageFaultFound(StorageFault.FULL), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Unavailable("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.NotReady("loading"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (RedisAway(), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (errors.TurnElsewhere("replica-1"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.StorageFailed("disk"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (StorageFaultFound(StorageFault.FULL), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (ModelClosed("stopping"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
+    (ModelLost("lost"), StatusCode.UNAVAILABLE, "NOT_READY", {"RetryInfo"}),
     (errors.Draining(), StatusCode.UNAVAILABLE, "DRAINING", {"RetryInfo"}),
     (
         errors.ContextItemNotFound("rule 'Quotng'", ["rule 'Quoting'"]),
@@ -182,3 +187,7 @@ def test_all_of_some_violations_are_told() -> None:
     violations = [FieldViolation(f"field_{i}", "is too long") for i in range(20)]
     told = unpacked(status_of(InvalidRequest(violations), ""))["BadRequest"].field_violations
     assert [(v.field, v.description) for v in told] == [(v.field, v.description) for v in violations]
+
+
+def test_a_turn_elsewhere_names_the_process_that_runs_it() -> None:
+    assert unpacked(status_of(errors.TurnElsewhere("replica-1"), ""))["ErrorInfo"].metadata == {"owner": "replica-1"}

@@ -250,6 +250,7 @@ async def test_calls_over_the_bound_are_told_when_to_come_back() -> None:
         assert (await calls.unary("x")).value == "x"
     assert (refused.code, refused.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY")
     assert refused.details["RetryInfo"].retry_delay.seconds == 1
+    assert refused.trailing["grpc-retry-pushback-ms"] == "1000"
 
 
 async def test_calls_that_are_cancelled_leave_no_task_behind() -> None:

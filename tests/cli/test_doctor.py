@@ -11,6 +11,7 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.cli import doctor
 from proviso_service.cli.doctor import Finding, Level, examine
 from tests.support.matters_world import TENANT, matters_world
+from tests.support.tei_server import tei_server
 from tests.support.word_embedder import WordEmbedder
 
 DATA = Path("data")
@@ -111,6 +112,25 @@ async def test_texts_that_would_go_out_in_the_clear_are_a_warning(
     monkeypatch.setenv("ISAACUS_API_KEY", "isk-1")
     monkeypatch.setenv("ISAACUS_BASE_URL", url)
     assert (await found(models_dir))["Back ends"].level is level
+
+
+async def test_what_model_servers_have_is_asked(models_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with tei_server() as embedding, tei_server("reranker") as reranking:
+        monkeypatch.setenv("PROVISO_MODELS__EMBEDDER", embedding.address())
+        monkeypatch.setenv("PROVISO_MODELS__RERANKER", reranking.address())
+        finding = (await found(models_dir))["Back ends"]
+        monkeypatch.setenv("PROVISO_MODELS__RERANKER", embedding.address())
+        refused = await found(models_dir)
+    assert finding.message == (
+        "embedder tei/proviso/embedding/5c38ec7c405ec4b4/64, classifier embedded, extractor embedded, "
+        "reranker tei/proviso/reranker/5c38ec7c405ec4b4/1"
+    )
+    assert refused["Back ends"].level is Level.FAIL
+    assert refused["Back ends"].message == (
+        f"PROVISO_MODELS__RERANKER: {embedding.base_url} cannot be used: "
+        "Model server API error: proviso/embedding is not a reranker"
+    )
+    assert refused["Search index"].level is Level.OK
 
 
 async def test_a_model_that_nothing_uses_need_not_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

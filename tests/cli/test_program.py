@@ -157,7 +157,7 @@ def test_insecure_set_by_a_variable_stays_without_the_flag(proviso: Proviso, mon
 def test_service_that_cannot_start_is_one_line(proviso: Proviso, monkeypatch: pytest.MonkeyPatch) -> None:
     from proviso_service import server, wiring
 
-    async def refuse(settings: Settings) -> None:
+    async def refuse(settings: Settings, _workers: int) -> None:
         raise wiring.StartupError(f"{settings.server.host} is reachable\nfrom other machines")
 
     monkeypatch.setattr(server, "serve", refuse)

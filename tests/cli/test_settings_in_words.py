@@ -10,6 +10,7 @@ from proviso_service.cli.output import UsageProblem
 GROUP = "is a group of settings; set one of them, as in PROVISO_SERVER__PORT=50051"
 LIST = 'must be a list, as in ["first", "second"]'
 ADDRESS = "must be an address such as https://api.isaacus.com/v1"
+SERVER = "or an address as in https://:KEY@gpu.example.com:8080"
 
 VARIABLES = [
     ("PROVISO_SERVER__PORT", "x", "must be a whole number, not 'x'"),
@@ -28,6 +29,10 @@ VARIABLES = [
         '["A b"]',
         "must be hosts in lower case, as in example.com, example.com:8443 or http://10.0.0.7:9000",
     ),
+    ("PROVISO_MODELS__EMBEDDER", "isacus", f"must be embedded, isaacus, {SERVER}#MODEL"),
+    ("PROVISO_MODELS__EMBEDDER", "https://secret@x", f"must be embedded, isaacus, {SERVER}#MODEL"),
+    ("PROVISO_MODELS__CLASSIFIER", "https://:\u00e9@x", f"must be auto, embedded, isaacus, {SERVER}"),
+    ("PROVISO_MODELS__RERANKER", "https://:secret@x#model", f"must be auto, none, isaacus, {SERVER}"),
     ("OPENAI_BASE_URL", "nowhere", ADDRESS),
     ("OPENAI_BASE_URL", "http://[", ADDRESS),
     ("OPENAI_BASE_URL", "ftp://me:secret@x", ADDRESS),

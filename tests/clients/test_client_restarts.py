@@ -1,13 +1,14 @@
 """A service that is stopped or killed while the Python client reads a turn: how the turn ended is told."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from proviso_client import AsyncClient, RetryPolicy
-from proviso_client.steps import ApprovalRequired, Token, TurnStart
-from proviso_client.v1 import chat_pb2, turns_pb2
+from proviso_client import AsyncClient, AsyncTurn, RetryPolicy
+from proviso_client.steps import ApprovalRequired, FinalState, Token, TurnStart
+from proviso_client.v1 import turns_pb2
 from tests.support.client_kinds import Connect, connect_blocking, events_until
 from tests.support.cutting_proxy import cutting_proxy
 from tests.support.endless_process import endless_service
@@ -22,7 +23,7 @@ KINDS = (AsyncClient, connect_blocking)
 
 
 @pytest.mark.timeout(300)  # a process that imports everything, on a busy machine
-async def test_a_turn_of_a_service_that_was_killed_ends_in_an_internal_error(tmp_path: Path, models_dir: Path) -> None:
+async def test_a_turn_of_a_service_that_was_killed_goes_on_with_the_next_one(tmp_path: Path, models_dir: Path) -> None:
     async with cutting_proxy(0) as proxy:
         clients = [connect(proxy.target, retries=PATIENT) for connect in KINDS]
         async with endless_service(tmp_path, models_dir) as doomed:
@@ -33,35 +34,36 @@ async def test_a_turn_of_a_service_that_was_killed_ends_in_an_internal_error(tmp
             for turn in turns:
                 await events_until(turn, TurnStart)
             readings = [asyncio.create_task(turn.result()) for turn in turns]
-        async with running_service(tmp_path, models_dir) as restarted:
+        async with running_service(tmp_path, models_dir, *[text("You are ", "welcome.")] * 2) as restarted:
             proxy.service_port = restarted.app.port
-            for turn, reading in zip(turns, readings, strict=True):
-                final = await reading
-                assert final.exit_reason == turns_pb2.EXIT_REASON_INTERNAL_ERROR
-                assert final.retryable == chat_pb2.RETRYABLE_MAYBE
-                assert turn.text == final.message != ""
-                assert turn.last_event is not None
-                assert turn.last_event.final_state == final
+            await assert_completed(turns, readings)
         for client in clients:
             await client.close()
 
 
-async def test_a_turn_of_a_service_that_stops_ends_in_a_cancellation_to_be_tried_again(
-    tmp_path: Path, models_dir: Path
-) -> None:
-    async with stage(tmp_path, models_dir, server={"drain_s": 0.1}) as stopping:
-        clients = [connect(stopping.target) for connect in KINDS]
-        turns = [client.chat(f"What about {i}?", matter_id=stopping.matter_id) for i, client in enumerate(clients)]
-        for i, turn in enumerate(turns):
-            stopping.held(f"What about {i}?")
-            await events_until(turn, Token)
-        readings = [asyncio.create_task(turn.result()) for turn in turns]
-    for reading in readings:
+async def test_a_turn_of_a_service_that_stops_goes_on_with_the_next_one(tmp_path: Path, models_dir: Path) -> None:
+    async with cutting_proxy(0) as proxy:
+        clients = [connect(proxy.target, retries=PATIENT) for connect in KINDS]
+        async with stage(tmp_path, models_dir, server={"drain_s": 0.1}) as stopping:
+            proxy.service_port = stopping.port
+            turns = [client.chat(f"What about {i}?", matter_id=stopping.matter_id) for i, client in enumerate(clients)]
+            for i, turn in enumerate(turns):
+                stopping.held(f"What about {i}?")
+                await events_until(turn, Token)
+            readings = [asyncio.create_task(turn.result()) for turn in turns]
+        async with running_service(tmp_path, models_dir, *[text("You are ", "welcome.")] * 2) as restarted:
+            proxy.service_port = restarted.app.port
+            await assert_completed(turns, readings)
+        for client in clients:
+            await client.close()
+
+
+async def assert_completed(turns: Sequence[AsyncTurn], readings: Sequence["asyncio.Task[FinalState]"]) -> None:
+    for turn, reading in zip(turns, readings, strict=True):
         final = await reading
-        assert final.exit_reason == turns_pb2.EXIT_REASON_CANCELLED
-        assert final.retryable == chat_pb2.RETRYABLE_YES
-    for client in clients:
-        await client.close()
+        assert (final.exit_reason, final.message) == (turns_pb2.EXIT_REASON_COMPLETED, "You are welcome.")
+        assert turn.text == final.message
+        assert not turn.events_missed
 
 
 @pytest.mark.timeout(300)

@@ -6,7 +6,7 @@ import grpc
 import pytest
 
 from proviso_client import RetryPolicy
-from proviso_client.errors import BrokenStream, InternalError, NotFound, TooBusy, Unavailable
+from proviso_client.errors import BrokenStream, InternalError, NotFound, QuotaExceeded, TooBusy, Unavailable
 from proviso_client.steps import FinalState, Token, TurnStart
 from proviso_client.v1 import chat_pb2 as pb
 from proviso_service import errors as domain
@@ -24,6 +24,7 @@ RUNNING = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_RUNNING, last_
 ENDED = pb.GetTurnResponse(turn_id=TURN_ID, state=pb.TURN_STATE_ENDED, last_sequence=4, final_state=FINAL)
 BUSY = status_of(domain.TooBusy("Too many calls", 0.001), "r-1")
 EXPIRED = status_of(domain.TurnExpired(TURN_ID), "r-1")
+USED_UP = status_of(domain.QuotaExceeded("turns a day", 5, "tenants/a", 0.001), "r-1")
 FAULT = status_of(RuntimeError(), "r-1")
 
 
@@ -96,7 +97,26 @@ async def test_the_wait_that_the_service_asks_for_is_kept(connect: Connect) -> N
         assert time.monotonic() - before >= 0.3
 
 
-@pytest.mark.parametrize(("refusal", "kind"), [(BUSY, TooBusy), (FAULT, InternalError)])
+async def test_a_turn_that_a_busy_service_refuses_is_asked_for_again_when_it_is_time_to(connect: Connect) -> None:
+    busy = status_of(domain.Overloaded("turns", "tenants/a", 0.3), "r-1")
+    replies = Reply([], busy, begun=False), Reply([], busy, begun=False), Reply([START, WE, SUPPLY, END])
+    async with scripted_chat_service(*replies) as service, connect(service.target, retries=QUICK) as client:
+        before = time.monotonic()
+        assert await client.chat("Hi").result()
+        assert time.monotonic() - before >= 2 * 0.3
+        first, *others = service.asked
+        assert others == [first, first]
+
+
+async def test_a_service_that_stays_busy_is_given_up_on(connect: Connect) -> None:
+    replies = [Reply([], BUSY, begun=False)] * QUICK.max_attempts
+    async with scripted_chat_service(*replies) as service, connect(service.target, retries=QUICK) as client:
+        with pytest.raises(TooBusy):
+            await client.chat("Hi").result()
+        assert len(service.asked) == QUICK.max_attempts
+
+
+@pytest.mark.parametrize(("refusal", "kind"), [(USED_UP, QuotaExceeded), (FAULT, InternalError)])
 async def test_a_turn_that_is_refused_is_not_asked_for_again(
     connect: Connect, refusal: grpc.StatusCode, kind: type[Exception]
 ) -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proviso_client._retrying import Deadline, RetryPolicy, RetryState, is_cut, passes
-from proviso_client.errors import DeadlineExceeded, ErrorDetails, ProvisoError, TooBusy, Unavailable
+from proviso_client.errors import DeadlineExceeded, ErrorDetails, ProvisoError, QuotaExceeded, TooBusy, Unavailable
 
 
 class Clock:
@@ -97,10 +97,12 @@ def test_a_code_without_a_reason_is_a_cut_where_gRPC_itself_says_it(code: grpc.S
 def test_what_the_service_says_itself_is_no_cut_unless_it_passes() -> None:
     fault = ProvisoError("", ErrorDetails(grpc.StatusCode.INTERNAL, "INTERNAL"))
     draining = Unavailable("", ErrorDetails(grpc.StatusCode.UNAVAILABLE, "DRAINING"))
-    busy = TooBusy("", ErrorDetails(grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_BUSY"))
-    assert [is_cut(error, begun=True) for error in (fault, draining, busy)] == [False, True, True]
-    assert [is_cut(error, begun=False) for error in (fault, draining, busy)] == [False, True, False]
-    assert [passes(error) for error in (fault, draining, busy)] == [False, True, False]
+    exhausted = grpc.StatusCode.RESOURCE_EXHAUSTED
+    busy = TooBusy("", ErrorDetails(exhausted, "TOO_BUSY", retry_after_s=1.0))
+    used_up = QuotaExceeded("", ErrorDetails(exhausted, "QUOTA_EXCEEDED", retry_after_s=3_600.0))
+    assert [is_cut(error, begun=True) for error in (fault, draining, busy, used_up)] == [False, True, True, True]
+    assert [is_cut(error, begun=False) for error in (fault, draining, busy, used_up)] == [False, True, True, False]
+    assert [passes(error) for error in (fault, draining, busy, used_up)] == [False, True, True, False]
 
 
 @pytest.mark.parametrize("code", list(grpc.StatusCode))

@@ -16,7 +16,7 @@ from proviso_service.context.catalog.catalog import initial_items, tool_items
 from proviso_service.context.catalog.items import ToolDefinition, ToolOverride, ToolPolicy
 from proviso_service.context.model import IncludeMode, SessionItem, with_item, without_item
 from proviso_service.context.selection.index import agent_candidates
-from proviso_service.context.selection.request_items import build_request_items
+from proviso_service.context.selection.request_items import HeldItems, build_request_items
 from tests.support.selection_world import (
     BY_MEANING,
     ToldEmbedder,
@@ -55,8 +55,8 @@ async def test_the_flow_example() -> None:
         {}, {AUTHENTICATE: {"rule C": 0.92, "reference Y": 0.2}, ERRORS: {"rule C": 0.1, "reference Y": 0.87}}
     )
     search = search_of(embedder)
-    first = await build_request_items(session, CATALOG, AUTHENTICATE, search, BY_MEANING)
-    second = await build_request_items(session, CATALOG, ERRORS, search, BY_MEANING)
+    first = await build_request_items(HeldItems.of(session, CATALOG), AUTHENTICATE, search, BY_MEANING)
+    second = await build_request_items(HeldItems.of(session, CATALOG), ERRORS, search, BY_MEANING)
 
     of_session = [(rule("A"), ALWAYS, None), (reference("X"), ALWAYS, None), (rule("B"), MANUAL, None)]
     assert [(item.ref, item.include_mode, _rounded(item.similarity_score)) for item in first.items] == [

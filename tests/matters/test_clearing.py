@@ -1,7 +1,7 @@
 """What deletions and broken uploads leave behind is cleared: at once, later, or by the next process."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -11,6 +11,7 @@ from proviso_service.matters.model import Document, Matter, UploadHeader
 from proviso_service.retrying import Backoff
 from tests.support.audit import check_sound, inventory
 from tests.support.matters_world import TENANT, MattersWorld, pieces
+from tests.support.noted import Noted
 
 LEASE = "# Lease\n\n## Rent\n\nThe rent is due everywhere.\n"
 
@@ -161,6 +162,84 @@ async def test_an_upload_under_way_is_left_alone(world: MattersWorld) -> None:
     await upload
     await world.settled(matter)
     assert len((await check_sound(world)).ready) == 1
+
+
+@pytest.mark.usefixtures("soon")
+async def test_bytes_of_an_upload_that_cannot_be_deleted_are_cleared_later(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matter, [document] = await ingested(world, "lease.md")
+    Away(monkeypatch, world.blobs, "delete", times=3)
+    again = await world.upload(matter, f"{LEASE}\nlease.md\n", "again.md")
+    assert (again.document.document_id, again.already_existed) == (document.document_id, True)
+    await until_left(world, 0)
+    assert (await check_sound(world)).documents == (document,)
+
+
+async def upload_of_another_process(world: MattersWorld) -> None:
+    """Stores the bytes of one, and notes that it was begun."""
+    matter = await world.matter()
+    await world.blobs.put(TENANT, "half-done", pieces(b"bytes"))
+    await world.store.begin_upload(TENANT, matter.matter_id, "half-done")
+
+
+async def test_an_upload_whose_process_is_gone_for_long_is_cleared(
+    idle_world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clearing, "LOOK_S", 0.01)
+    monkeypatch.setattr(clearing, "ABANDONED_S", 0.02)
+    async with idle_world.running():
+        await upload_of_another_process(idle_world)
+        await until_left(idle_world, 0)
+        assert idle_world.blob_count() == 0
+
+
+async def test_an_upload_of_another_process_is_left_alone(
+    idle_world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clearing, "LOOK_S", 0.01)
+    looks, looked, uploads = 0, asyncio.Event(), idle_world.store.uploads
+    async with idle_world.running():
+        await upload_of_another_process(idle_world)
+
+        async def noted() -> Sequence[tuple[str, str]]:
+            nonlocal looks
+            looks += 1
+            if looks > 2:
+                looked.set()
+            return await uploads()
+
+        monkeypatch.setattr(idle_world.store, "uploads", noted)
+        await looked.wait()
+        assert await uploads() == [(TENANT, "half-done")]
+        assert idle_world.blob_count() == 1
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+async def test_a_start_gives_up_uploads_unless_another_process_may_be_at_them(
+    idle_world: MattersWorld, is_shared: bool
+) -> None:
+    if is_shared:
+        idle_world.notices = Noted()
+    async with idle_world.running():
+        await upload_of_another_process(idle_world)
+    async with idle_world.running():
+        assert await idle_world.store.uploads() == ([(TENANT, "half-done")] if is_shared else [])
+
+
+async def test_an_upload_that_takes_too_long_ends_and_leaves_nothing(
+    world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proviso_service.matters.service.LONGEST_UPLOAD_S", 0.05)
+    matter = await world.matter()
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"bytes"
+        await asyncio.Event().wait()
+
+    with pytest.raises(Unavailable, match="too long"):
+        await world.matters.upload(TENANT, UploadHeader(matter.matter_id, "endless.md"), endless())
+    assert (world.blob_count(), await world.store.uploads()) == (0, [])
 
 
 async def test_a_matter_deleted_while_it_is_ingested_leaves_nothing(world: MattersWorld) -> None:

@@ -11,6 +11,7 @@ from proviso_service.matters.ingestion import ATTEMPTS, FAULT, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
+from proviso_service.matters.rotation import Limits
 from proviso_service.reading import ReadingLimits
 from tests.support.audit import COMMON_WORD, check_sound, inventory
 from tests.support.matters_world import TENANT, MattersWorld
@@ -65,16 +66,10 @@ async def test_a_fault_fails_the_document_without_its_details(world: MattersWorl
     assert (await inventory(world)).indexed == 0
 
 
-async def test_a_lost_file_fails_the_document(world: MattersWorld) -> None:
-    matter = await world.matter()
-    with world.embedder.shut_meanwhile():
-        for number in range(world.settings.ingest_workers):
-            await world.upload(matter, f"Text {number}.", f"{number}.md")
-        await world.embedder.someone_waits()
-        waiting = (await world.upload(matter, LEASE)).document
-        await world.blobs.delete(TENANT, waiting.document_id)
-    await world.settled(matter)
-    failed = await world.matters.get_document(TENANT, matter.matter_id, waiting.document_id)
+async def test_a_lost_file_fails_the_document(idle_world: MattersWorld) -> None:
+    _, document = await _upload_unprocessed(idle_world)
+    await idle_world.blobs.delete(TENANT, document.document_id)
+    failed = await _final(idle_world, ProgressBoard(), document)
     assert failed.status is DocumentStatus.FAILED
     assert "no longer stored" in failed.failure_reason
 
@@ -133,9 +128,21 @@ async def test_a_document_deleted_while_it_is_ingested_leaves_nothing_behind(wor
     assert len(found.ready) == len(found.blobs) == world.settings.ingest_workers * 2
 
 
+async def test_a_document_deleted_while_it_waits_for_the_model_keeps_no_others_waiting(world: MattersWorld) -> None:
+    matter = await world.matter()
+    with world.embedder.shut_meanwhile():
+        for number in range(4 * world.settings.ingest_workers):
+            document = (await world.upload(matter, f"Text {number}.", f"{number}.md")).document
+        await world.embedder.someone_waits()
+        await world.matters.delete_document(TENANT, matter.matter_id, document.document_id)
+        await world.upload(matter, LEASE)
+    states = {progress.document.status for progress in await world.settled(matter)}
+    assert states == {DocumentStatus.READY}
+
+
 def _ingestion(world: MattersWorld, board: ProgressBoard) -> Ingestion:
-    pipeline = Pipeline(world.store, world.blobs, world.indexes, world.embedder, FileReader(ThreadReader()))
-    return Ingestion(world.store, pipeline, board, workers=1, retry_s=0.001)
+    pipeline = Pipeline(world.store, world.blobs, world.indexes, world.embedder, FileReader(ThreadReader()), 1)
+    return Ingestion(world.store, pipeline, board, Limits(1, 1, 1, 1), retry_s=0.001)
 
 
 async def _upload_unprocessed(world: MattersWorld) -> tuple[Matter, Document]:

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.errors import Draining, IndexRebuilding, MatterNotFound, Unavailable
+from proviso_service.matters import resident_indexes
 from proviso_service.matters.model import Document, Matter
 from proviso_service.matters.packing import PackedDocument
 from proviso_service.matters.resident_indexes import NearestPassages, ResidentIndexes
 from proviso_service.matters.search_index import IndexQuery, MatterIndex, Rows
 from proviso_service.models import Vectors
+from proviso_service.notices import About
 from tests.support.indexed import answer_to, worded
 from tests.support.migrated import state_in
+from tests.support.noted import Noted
 from tests.support.stored import DIMENSIONS, MODEL, ingested
 
 LARGE = 2**30
@@ -73,7 +76,8 @@ class World:
 
 
 @pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
+async def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
+    monkeypatch.setattr(resident_indexes, "PAUSE", 0)
     database = Database(state_in(tmp_path))
     store = CountingStore(database)
     indexes = ResidentIndexes(store, MODEL, DIMENSIONS, LARGE)
@@ -208,6 +212,61 @@ async def test_changes_during_a_load_are_one_more_load(world: World) -> None:
     assert len((await world.at(matter)).documents) == 6
     await world.followed()
     assert len(world.store.reads) <= 3
+
+
+async def test_documents_that_come_in_one_after_another_do_not_each_load_their_matter(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those who search, and a deletion, do not wait for the pause."""
+    monkeypatch.setattr(resident_indexes, "PAUSE", 1e6)
+    matter = await world.matter()
+    for number in range(6):
+        document = await ingested(world.store, matter, f"Rent {number}.")
+        world.indexes.follow("acme", matter.matter_id)
+        await world.store.has_read.wait()
+        await asyncio.gather(*world.indexes._loading.values())
+    assert len(world.store.reads) == 1
+    assert len((await world.at(matter)).documents) == 6
+    await world.delete(document)
+    async with asyncio.timeout(30):
+        await world.indexes.catch_up("acme", matter.matter_id)
+    assert len(world.indexes._by_use["acme", matter.matter_id].documents) == 5
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+async def test_what_another_process_changes_is_brought_up_to_date_where_it_is_held(world: World, is_told: bool) -> None:
+    matter, unused = await world.matter(), await world.matter("Other")
+    first = await ingested(world.store, matter, "Rent is due.")
+    notices = Noted()
+    world = World(world.store, ResidentIndexes(world.store, MODEL, DIMENSIONS, LARGE, notices=notices))
+    await world.at(matter)
+    await ingested(world.store, matter, "The deposit is paid.")
+    await ingested(world.store, unused, "The law of Oregon.")
+    for changed in (matter, unused) if is_told else ():
+        await notices.hears(About.MATTER, tenant="acme", matter_id=changed.matter_id)
+    if not is_told:
+        await notices.misses()
+    await world.followed()
+    assert not world.kept(unused)
+    assert len(world.indexes._by_use["acme", matter.matter_id].documents) == 2
+    await world.delete(first)
+    await notices.hears(About.MATTER, tenant="acme", matter_id=matter.matter_id, deleted=True)
+    assert len(world.indexes._by_use["acme", matter.matter_id].documents) == 1
+    assert not notices.told
+    await world.indexes.close()
+
+
+async def test_other_processes_are_told_of_changes_and_deletions(world: World) -> None:
+    matter = await world.matter()
+    this = {"tenant": "acme", "matter_id": matter.matter_id}
+    notices = Noted()
+    indexes = ResidentIndexes(world.store, MODEL, DIMENSIONS, LARGE, notices=notices)
+    indexes.follow(**this)
+    await indexes.catch_up(**this)
+    await indexes.forget(**this)
+    await indexes.close()
+    deleted = About.MATTER, this | {"deleted": True}
+    assert notices.told == [(About.MATTER, this), deleted, deleted]
 
 
 async def test_a_load_that_fails_fails_those_who_wait_and_no_one_later(world: World) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from proviso_service.matters.wording import fold, holds_phrase, phrase_spans, searchable
 from proviso_service.reading.model import Span
+from tests.support.counting import calls_of
 
 SET_TEXTS = st.text(st.sampled_from('ab \n\t-\u2010\u00ad\u2019"\u201cﬁfi.É\u0301e\u200b'), max_size=40)
 
@@ -68,6 +69,23 @@ def test_a_phrase_has_a_place_exactly_where_it_is_held(text: str, phrase: str) -
         assert before.end <= after.start
     for span in spans:
         assert 0 <= span.start < span.end <= len(text)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+@example("a\x00b c-\x1fd")
+@example("Re-\nquired\t\x0b x")
+def test_a_text_as_it_is_typed_is_folded_as_any_other(text: str) -> None:
+    assert fold(text) == fold(f"{text} \u00e9").removesuffix("e\u0301").strip()
+
+
+def test_a_phrase_is_looked_for_in_plain_texts_without_folding_each() -> None:
+    texts = [f"The tenant is required to pay rent number {number}. " * 12 for number in range(50)]
+    assert calls_of(lambda: [holds_phrase(text, "requirements") for text in texts]) < 50 * 12
+
+
+def test_a_text_that_holds_the_words_of_a_phrase_apart_is_folded_once() -> None:
+    text = "Notice may be given in person. What is in writing counts from that notice on. " * 8
+    assert calls_of(lambda: [holds_phrase(text, "notice in writing") for _ in range(50)]) < 50 * 16
 
 
 @given(st.text(max_size=200))

@@ -242,16 +242,27 @@ class Persons:
 
 @dataclass
 class AgentWorld:
-    """An agent of one test."""
+    """An agent of one test. `checkpoints` are the states that its turns have stored, each with the events until
+    then."""
 
     model: ScriptedChatModel
     agent: Agent
     persons: Persons
     events: list[Event] = field(default_factory=list)
+    checkpoints: list[tuple[str, tuple[Event, ...]]] = field(default_factory=list)
 
-    def turn(self, request: TurnRequest, turn_id: str = "turn-1", caller: Caller = CALLER) -> RunningTurn:
+    def turn(
+        self, request: TurnRequest, turn_id: str = "turn-1", caller: Caller = CALLER, *, was_cut: bool = False
+    ) -> RunningTurn:
         """A turn as the engine gives it to the agent, with a minute's time."""
-        return RunningTurn(turn_id, caller, request, self.events.append, self.persons, TurnClock(60.0))
+        events, checkpoints = self.events, self.checkpoints
+
+        async def checkpoint(state: str) -> None:
+            checkpoints.append((state, tuple(events)))
+
+        return RunningTurn(
+            *(turn_id, caller, request, events.append, self.persons, TurnClock(60.0), checkpoint), was_cut=was_cut
+        )
 
     async def run(self, message: str, **request: Any) -> TurnOutcome:
         request.setdefault("matter_context", MatterContext(MATTER_ID))

@@ -35,9 +35,11 @@ def database_changes() -> Iterator[Changes]:
     changes = Changes()
     write = Database.write
 
-    async def announced(database: Database, work: Callable[..., object], **how: bool) -> object:
+    async def announced(
+        database: Database, work: Callable[..., object], tenant: str | None = None, **how: bool
+    ) -> object:
         try:
-            return await write(database, work, **how)
+            return await write(database, work, tenant, **how)
         finally:
             changes.announce()
 

@@ -1,13 +1,16 @@
 """Counts work instead of timing it: a count is the same on a busy machine."""
 
+import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+import pytest
 from sqlalchemy import Connection
 
-from proviso_service.backends.sql.prepared import driver_of
+from proviso_service.backends.sql.dialects import driver_of
 
 
 class _Counter:
@@ -54,3 +57,25 @@ async def calls_during(work: Callable[[], Awaitable[object]]) -> int:
     finally:
         sys.setprofile(before)
     return counter.calls
+
+
+@contextmanager
+def calls_of_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """As `calls_of`, for each step of the event loop: what is done while nothing else can be."""
+    steps: list[int] = []
+    counter = _Counter()
+    run = asyncio.Handle._run
+
+    def counted(handle: asyncio.Handle) -> None:
+        counter.calls = 0
+        run(handle)
+        steps.append(counter.calls)
+
+    before = sys.getprofile()
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncio.Handle, "_run", counted)
+        sys.setprofile(counter)
+        try:
+            yield steps
+        finally:
+            sys.setprofile(before)

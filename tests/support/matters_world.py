@@ -23,6 +23,7 @@ from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.service import Matters
 from proviso_service.models import Embedder, Vectors
+from proviso_service.notices import ALONE, Notices
 from proviso_service.reading import ReadingLimits
 from proviso_service.settings import DocumentSettings
 from tests.support.changes import Changes, database_changes
@@ -94,11 +95,12 @@ class MattersWorld:
     changes: Changes
     settings: DocumentSettings = field(default_factory=DocumentSettings)
     limits: ReadingLimits = ReadingLimits()
+    notices: Notices = ALONE
     matters: Matters = field(init=False)
 
     def new_matters(self) -> Matters:
         reader = ThreadReader(self.limits)
-        return Matters(self.store, self.indexes, self.blobs, self.embedder, self.settings, reader)
+        return Matters(self.store, self.indexes, self.blobs, self.embedder, self.settings, reader, notices=self.notices)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Matters]:
@@ -149,7 +151,7 @@ class MattersWorld:
         """Waits until nothing is under way: no ingestion, no clearing."""
 
         async def all_have_ended() -> bool:
-            return not await self.store.unfinished_documents()
+            return not await self.store.unfinished_documents(1)
 
         await self.changes.until(all_have_ended)
         await self.cleared()

@@ -57,3 +57,16 @@ def _parent(stat: Path) -> int:
     except OSError:
         return 0
     return 0 if state in "ZX" else int(parent)
+
+
+def running(pid: int, module: str) -> list[int]:
+    """Ids of the processes that a process has started to run a module, in their order."""
+    return sorted(child for child in children_of(pid) if module.encode() in _command_of(child))
+
+
+def _command_of(pid: int) -> list[bytes]:
+    """Empty for a process that has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []

@@ -39,7 +39,7 @@ class RequestWorld:
         await self.turns.begin(caller, turn_id, request, "", "test", 60)
         self.agent.events.clear()
         outcome = await self.agent.agent.start(self.agent.turn(request, turn_id=turn_id, caller=caller)).run()
-        await self.turns.finish(caller, turn_id, request.session_id, 9, outcome)
+        await self.turns.finish(caller, turn_id, request.session_id, 9, outcome, "test")
         return outcome
 
     async def context_of(self, message: str, caller: Caller = CALLER, **fields: Any) -> RequestContext:

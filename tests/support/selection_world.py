@@ -8,7 +8,7 @@ from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.context.catalog.items import CatalogItem, EffectiveMode, IncludeModeSource
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, SessionItem
 from proviso_service.context.selection.config import SelectionConfig
-from proviso_service.context.selection.request_items import RequestItems, build_request_items
+from proviso_service.context.selection.request_items import HeldItems, RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch
 from proviso_service.models import Embedder, Vectors
 
@@ -82,4 +82,4 @@ async def built(
     message: str = "message",
     settings: SelectionConfig = BY_MEANING,
 ) -> RequestItems:
-    return await build_request_items(session, catalog, message, search_of(embedder, settings), settings)
+    return await build_request_items(HeldItems.of(session, catalog), message, search_of(embedder, settings), settings)

@@ -115,13 +115,14 @@ async def served(
     models_dir: Path,
     *,
     within: Sequence[str] = (),
+    flags: Sequence[str] = (),
     **settings: str,
 ) -> AsyncIterator[ServedService]:
     """Runs the service until the end of the block, where it is stopped in order unless it has ended. `within` is a
-    command that runs it."""
+    command that runs it, and `flags` are more of its own."""
     process = await asyncio.create_subprocess_exec(
         *within,
-        *command("serve", "--port", "0", "--data-dir", data_dir, "--models-dir", models_dir),
+        *command("serve", "--port", "0", "--data-dir", data_dir, "--models-dir", models_dir, *flags),
         env=environment(TELEMETRY__LOG_FORMAT="json", SERVER__DRAIN_S="0.5", **settings),
         stderr=asyncio.subprocess.PIPE,
         cwd="/",

@@ -57,7 +57,7 @@ def every_kind(spans: Spans) -> None:
         spans.tool("isaacus_search", "call-1"),
         spans.retrieval("matter"),
         pytest.raises(TooBusy),
-        spans.post("https://api.isaacus.com/v1/", "embeddings", resends=2),
+        spans.request("POST", "https://api.isaacus.com/v1/", "embeddings", resends=2),
     ):
         raise TooBusy(CONFIDENTIAL, 1.0)
 

@@ -6,6 +6,7 @@ import pytest
 
 from proviso_service.errors import Draining
 from proviso_service.turns import (
+    RELEASED,
     ExitReason,
     FinalState,
     OnDisconnect,
@@ -34,9 +35,9 @@ from tests.turns.scripted import (
 )
 
 
-def assert_cancelled(final: FinalState, retryable: Retryable = Retryable.NOT_APPLICABLE) -> None:
-    assert (final.exit_reason, final.retryable) == (ExitReason.CANCELLED, retryable)
-    assert final.display_message is (retryable is Retryable.YES)
+def assert_cancelled(final: FinalState) -> None:
+    assert (final.exit_reason, final.retryable) == (ExitReason.CANCELLED, Retryable.NOT_APPLICABLE)
+    assert not final.display_message
 
 
 async def test_cancelling_at_once() -> None:
@@ -66,7 +67,7 @@ async def test_cancelling_after_any_step_of_the_event_loop_ends_the_turn_once_as
         assert store.rows[turn_id].record.last_sequence == events[-1].sequence
 
 
-async def test_cancelling_while_the_turn_is_being_registered() -> None:
+async def test_a_turn_that_is_being_registered_while_the_service_stops_is_handed_over() -> None:
     store = MemoryTurnStore()
     store.gates["begin"] = asyncio.Event()
     program = Gated()
@@ -78,10 +79,28 @@ async def test_cancelling_while_the_turn_is_being_registered() -> None:
         store.gates["begin"].set()
         turn_id = await starting
         await draining
-        final = final_of(await collect(turns, turn_id))
-        assert_cancelled(final, Retryable.YES)
-        assert final.usage == USAGE_SO_FAR, "the program accounts for a turn that it has not run"
+        assert store.rows[turn_id].record.owner == RELEASED
         assert not program.waiting.is_set()
+
+
+async def test_a_call_that_is_cancelled_while_its_turn_is_registered_ends_it() -> None:
+    store, program = MemoryTurnStore(), Gated()
+    store.gates["begin"] = asyncio.Event()
+    async with running(program, store) as turns:
+        invoking = asyncio.create_task(turns.invoke(ANN, QUESTION, told))
+        await store.reached["begin"].wait()
+        invoking.cancel()
+        await asyncio.wait([invoking])
+        store.gates["begin"].set()
+        await store.reached["finish"].wait()
+    (outcome,) = store.finished
+    assert_cancelled(outcome.final_state)
+    assert outcome.final_state.usage == USAGE_SO_FAR, "the program accounts for a turn that it has not run"
+    assert not program.waiting.is_set()
+
+
+async def told(turn_id: str) -> None:
+    raise AssertionError("the call was cancelled before there was a turn")
 
 
 async def test_cancelling_before_the_first_event() -> None:
@@ -230,7 +249,7 @@ async def test_cancelling_an_invocation_cancels_its_turn_even_when_it_would_go_o
             await invocation
 
 
-async def test_a_drain_refuses_new_turns_lets_running_ones_end_and_cancels_the_rest() -> None:
+async def test_a_drain_refuses_new_turns_lets_running_ones_end_and_hands_the_rest_over() -> None:
     quick, endless = Gated(), Gated()
     programs = {"quick": quick, "endless": endless}
 
@@ -253,15 +272,17 @@ async def test_a_drain_refuses_new_turns_lets_running_ones_end_and_cancels_the_r
         assert final_of(await collect(turns, first)).exit_reason is ExitReason.COMPLETED
         assert not draining.done()
         await draining
-        assert_cancelled(final_of(await collect(turns, second, caller=BEN)), Retryable.YES)
+        with pytest.raises(Draining):
+            await collect(turns, second, caller=BEN)
         assert turns.running == 0
 
 
-async def test_closing_ends_running_turns_so_that_their_readers_end() -> None:
+async def test_closing_leaves_running_turns_so_that_their_readers_come_again() -> None:
     program = Gated()
     async with running(program) as turns:
         turn_id = await turns.start(ANN, QUESTION)
         reading = asyncio.create_task(collect(turns, turn_id))
         await program.waiting.wait()
         await turns.close()
-        assert_cancelled(final_of(await reading), Retryable.YES)
+        with pytest.raises(Draining):
+            await reading

@@ -65,15 +65,6 @@ async def test_calls_that_the_time_limit_cuts_off_end() -> None:
         assert_cut(events, ExitReason.DEADLINE_EXCEEDED, TOOL_START)
 
 
-async def test_calls_that_the_end_of_the_service_cuts_off_end() -> None:
-    program = Gated(before=(TURN_START, TOOL_START))
-    async with running(program) as turns:
-        turn_id = await turns.start(ANN, QUESTION)
-        await program.waiting.wait()
-        await turns.drain(0)
-        assert_cut(await collect(turns, turn_id), ExitReason.CANCELLED, TOOL_START)
-
-
 async def test_calls_that_run_when_the_log_is_full_end() -> None:
     tokens = [Token("a", "x" * 1_000)] * 200
     async with running(emits(TURN_START, TOOL_START, *tokens), log_max_bytes=64 * 1024) as turns:

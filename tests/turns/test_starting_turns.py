@@ -31,7 +31,7 @@ async def test_turns_at_once_are_bounded() -> None:
         first, _ = await asyncio.gather(*(turns.start(ANN, QUESTION) for _ in range(2)))
         with pytest.raises(TooBusy) as busy:
             await turns.start(ANN, QUESTION)
-        assert busy.value.retry_after_s == 1
+        assert 1 <= busy.value.retry_after_s <= 2
         program.gate.set()
         await turns.wait(ANN, first)
         await turns.start(ANN, QUESTION)

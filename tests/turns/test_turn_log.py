@@ -18,6 +18,8 @@ from tests.turns.scripted import TOOL_START, TURN_START
 
 FINAL = FinalState(ExitReason.COMPLETED, Retryable.NOT_APPLICABLE, True, "Thirty days.")
 MANY_CHARS = 1_000
+CLOCK_STEP_S = 0.001
+"""A timer of the event loop may end so much before its time."""
 
 
 def new_log(max_events: int = 100, max_bytes: int = 10_000) -> MemoryTurnLog:
@@ -166,7 +168,7 @@ async def test_waiters_of_different_patience_each_wait_their_own_time() -> None:
     patient, hasty = await asyncio.gather(wait(0.03), wait(0.01))
     assert (patient[0], hasty[0]) == (False, False)
     assert hasty[1] < patient[1]
-    assert (patient[1] >= 0.03, hasty[1] >= 0.01) == (True, True)
+    assert (patient[1] >= 0.03 - CLOCK_STEP_S, hasty[1] >= 0.01 - CLOCK_STEP_S) == (True, True)
 
 
 async def test_a_waiter_that_comes_after_others_were_woken_waits_its_full_time() -> None:
@@ -177,7 +179,7 @@ async def test_a_waiter_that_comes_after_others_were_woken_waits_its_full_time()
     assert await first
     began = loop.time()
     assert not await log.wait(1, timeout_s=0.2)
-    assert loop.time() - began >= 0.2
+    assert loop.time() - began >= 0.2 - CLOCK_STEP_S
 
 
 async def test_the_final_state_wakes_those_who_wait() -> None:

@@ -102,11 +102,12 @@ async def test_the_span_of_a_turn_that_the_next_life_goes_on_with_ends_when_it_i
     program, exporter = traced_program(world)
     async with running(program) as turns:
         turn_id = await turns.start(CALLER, TurnRequest(CONFIDENTIAL, MatterContext(MATTER_ID)))
-        async with aclosing(turns.read(CALLER, turn_id, 1)) as events:
+        async with aclosing(turns.read(CALLER, turn_id, 0)) as events:
             await anext(events)
+            await anext(events)  # the call that it asks about
     (span,) = [span for span in exporter.get_finished_spans() if span.name == "invoke_agent proviso"]
     attributes = dict(span.attributes or {})
-    assert (attributes["proviso.turn_id"], attributes["proviso.awaiting_approval"]) == (turn_id, True)
+    assert (attributes["proviso.turn_id"], attributes["proviso.handed_over"]) == (turn_id, True)
     assert not attributes.keys() & {"error.type", "proviso.exit_reason"}
     assert span.status.status_code is StatusCode.UNSET
 

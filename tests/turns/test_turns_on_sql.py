@@ -1,7 +1,7 @@
 """Turns over the store that the service runs with."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
-from proviso_service.turns import ChatMessage, ExitReason, MessageRole, TurnOutcome, TurnRequest, TurnState
+from proviso_service.turns import ChatMessage, ExitReason, MessageRole, Token, TurnOutcome, TurnRequest, TurnState
 from tests.support.migrated import state_in
 from tests.turns.scripted import (
     ANN,
@@ -74,12 +74,14 @@ async def test_sessions_and_request_ids_hold_over_the_store(database: Database) 
         assert (await turns.wait(ANN, turn_id)).exit_reason is ExitReason.COMPLETED
 
 
-async def test_turns_of_a_process_that_died_are_closed_when_it_comes_back(database: Database) -> None:
+async def test_turns_of_a_process_that_died_go_on_when_it_comes_back(database: Database) -> None:
     store = SqlTurnStore(database)
     await store.begin(ANN, "left-running", REQUEST, "", "replica-1", 3_600)
-    async with running(emits(TURN_START), store) as turns:
+    async with running(emits(TURN_START, Token("t1", "Hm")), store) as turns:
         final = await turns.wait(ANN, "left-running")
-        assert final.exit_reason is ExitReason.INTERNAL_ERROR
+        assert final.exit_reason is ExitReason.COMPLETED
+        record = await turns.get(ANN, "left-running")
+        assert (record.take_overs, record.final_state) == (1, final)
         await turns.wait(ANN, await turns.start(ANN, TurnRequest(message="?", session_id="lease")))
 
 
@@ -88,9 +90,10 @@ class RenewalsSeen(SqlTurnStore):
         super().__init__(database)
         self.renewed = asyncio.Event()
 
-    async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> None:
-        await super().renew(owner, turn_ids, lease_s)
+    async def renew(self, owner: str, turn_ids: list[str], lease_s: float) -> Sequence[str]:
+        lost = await super().renew(owner, turn_ids, lease_s)
         self.renewed.set()
+        return lost
 
 
 async def test_a_renewed_lease_outlasts_its_first_term(tmp_path: Path) -> None:
@@ -103,7 +106,7 @@ async def test_a_renewed_lease_outlasts_its_first_term(tmp_path: Path) -> None:
             elapsed += timedelta(seconds=LEASE_S * 0.9)
             store.renewed.clear()
             await store.renewed.wait()
-        assert await store.close_interrupted("replica-2") == 0
+        assert await store.take_over("replica-2", LEASE_S, 10, 0) == []
         assert (await turns.get(ANN, turn_id)).state is TurnState.RUNNING
     await database.close()
 

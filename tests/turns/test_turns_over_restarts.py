@@ -163,7 +163,7 @@ async def test_a_turn_all_of_whose_calls_were_decided_before_the_restart_goes_on
     store.gates["resume"] = asyncio.Event()
     async with running(asking.program, store) as turns:
         turn_id = await waiting(turns)
-        await store.record_decision(ANN, turn_id, "", (0,), ONCE, None)
+        await store.record_decision(ANN, turn_id, "", (0,), ONCE, None, "replica-1")
     store.gates.clear()
     async with running(asking.program, store) as turns:
         assert await message_of(turns, turn_id) == "call-1 approve_once"
@@ -184,7 +184,7 @@ async def test_the_time_used_before_a_restart_counts() -> None:
     suspended = await store.suspended(ANN, turn_id)
     assert 0 < suspended.used_s < 5
     store.rows[turn_id].suspended = store.rows[turn_id].suspended.replace(
-        f'"used_s": {suspended.used_s}', '"used_s": 59.95'
+        f'"used_s":{suspended.used_s}', '"used_s":59.95'
     )
     async with running(asking.program, store, time_limit_s=60) as turns:
         await turns.decide(ANN, turn_id, "call-1", ONCE)
@@ -331,9 +331,10 @@ def assert_says_what_became_of_it(final: FinalState) -> None:
     assert (final.display_message, final.message) == (True, CANNOT_RESUME["en"])
 
 
-def assert_kept_in_the_session(finished: list[TurnOutcome]) -> None:
+def assert_kept_in_the_session(finished: list[TurnOutcome], *questions: str) -> None:
     (outcome,) = finished
-    (kept,) = outcome.new_messages
+    *asked, kept = outcome.new_messages
+    assert [message.content for message in asked] == [*questions]
     assert (kept.role, kept.content) == (MessageRole.ERROR, CANNOT_RESUME["en"])
     assert kept.turn
     assert kept.turn.exit_reason is ExitReason.INTERNAL_ERROR
@@ -358,7 +359,7 @@ async def test_a_program_s_state_that_it_cannot_read_ends_the_turn(caplog: pytes
     assert_says_what_became_of_it(final_of(events))
     assert_gapless(events, 0, 5)
     assert f"turn {turn_id}: its stored state cannot be gone on from: version 7 of the agent" in caplog.text
-    assert_kept_in_the_session(store.finished)
+    assert_kept_in_the_session(store.finished, IN_SESSION.message)
 
 
 async def test_a_program_that_fails_to_go_on_for_another_reason_ends_the_turn_as_any_fault_does() -> None:

@@ -83,7 +83,6 @@ async def test_the_state_is_stored_before_anybody_is_asked() -> None:
         assert store.rows[turn_id].record.state is TurnState.AWAITING_APPROVAL
         await turns.decide(ANN, turn_id, "call-1", DENY)
         assert await message_of(turns, turn_id) == "call-1 deny"
-        assert store.rows[turn_id].suspended == ""
 
 
 async def test_a_turn_that_cannot_be_stored_asks_nobody() -> None:
@@ -239,10 +238,11 @@ async def test_calls_expire() -> None:
 async def test_a_decision_that_is_being_stored_when_the_time_is_over_counts() -> None:
     store = MemoryTurnStore()
     store.gates["record_decision"] = asyncio.Event()
-    async with running(Asking().program, store, approval_s=SHORT_S) as turns:
+    limit_s = 0.5  # the decision has to come before it is over, also on a busy machine
+    async with running(Asking().program, store, approval_s=limit_s) as turns:
         turn_id = await waiting(turns)
         deciding = asyncio.create_task(turns.decide(ANN, turn_id, "call-1", ONCE))
-        await asyncio.sleep(2 * SHORT_S)  # the time passes
+        await asyncio.sleep(limit_s + SHORT_S)  # the time passes
         store.gates["record_decision"].set()
         await deciding
         assert await message_of(turns, turn_id) == "call-1 approve_once"

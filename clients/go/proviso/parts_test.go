@@ -51,7 +51,8 @@ func TestOnlyWhatMayPassIsTriedAgain(t *testing.T) {
 		want    bool
 	}{
 		{Failure{Code: codes.Unavailable, Reason: "DRAINING"}, false, true},
-		{Failure{Code: codes.ResourceExhausted, Reason: ReasonTooBusy, RetryDelay: time.Second}, false, false},
+		{Failure{Code: codes.ResourceExhausted, Reason: ReasonTooBusy, RetryDelay: time.Second}, false, true},
+		{Failure{Code: codes.ResourceExhausted, Reason: "QUOTA_EXCEEDED", RetryDelay: time.Second}, false, false},
 		{Failure{Code: codes.ResourceExhausted, Reason: ReasonTooBusy, RetryDelay: time.Second}, true, true},
 		{Failure{Code: codes.ResourceExhausted}, true, false},
 		{Failure{Code: codes.Internal}, true, true},

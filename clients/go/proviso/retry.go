@@ -55,8 +55,8 @@ func mayPass(failure Failure, begun bool) bool {
 		// Not the caller's context, which has not ended: a server that stopped, or a proxy that allows a stream so much time.
 		return failure.Reason == ""
 	case codes.ResourceExhausted:
-		// A turn that has begun is worth waiting for. Whether to wait for a new one is for the caller to say.
-		return begun && failure.RetryDelay > 0
+		// A used-up quota may last a day: only a turn that has begun is worth waiting for it.
+		return failure.RetryDelay > 0 && (begun || failure.Reason == ReasonTooBusy)
 	case codes.Internal, codes.Unknown:
 		// The service gives every error of its own a reason; this one is of a proxy that reset the stream. Before the turn
 		// has begun it could as well be a request that cannot be sent.

@@ -3,7 +3,7 @@ import { Browser, eventsOf, lastEventId } from "./support/browser.js";
 import type { Heard } from "./support/browser.js";
 import { gatewayOf } from "./support/gateway.js";
 import type { TestGateway } from "./support/gateway.js";
-import { LISTING, Proxy, Service, script, tokens } from "./support/service.js";
+import { Gate, LISTING, Proxy, Service, script, tokens } from "./support/service.js";
 import { textOf, wholeTurn } from "./support/whole-turn.js";
 import { PATIENT } from "./support/waiting.js";
 
@@ -91,24 +91,28 @@ test("cuts between gateway and service are not seen by the browser", async () =>
   expect(proxy.cuts).toBeGreaterThan(ROUNDS);
 });
 
-test("a service that is restarted in the middle of a turn ends it in a state that invites another try", async () => {
+test("a turn goes on in the same stream when its service is restarted in the middle of it", async () => {
+  const gate = new Gate();
   const events: Heard[] = [];
-  const body = { message: script({ tokens: ["Hi"], hold: true }), matter_context };
+  const body = { message: script(LISTING, gate.ending(spoken)), matter_context, options };
   const response = await browser.fetch("POST", "/chat", body);
   const whole = (async () => {
     for await (const event of eventsOf(response)) events.push(event);
   })();
   await vi.waitFor(() => {
-    expect(events.at(-1)?.event).toBe("token");
+    expect(textOf(events)).toContain("t58 ");
   }, PATIENT);
   await service.end("SIGTERM");
   expect((await browser.fetch("GET", "/readyz")).status).toBe(503);
+  gate.open();
   await service.start();
   await whole;
-  expect(wholeTurn(events)).toMatchObject({ exit_reason: "EXIT_REASON_CANCELLED", retryable: "RETRYABLE_YES" });
+  expect(wholeTurn(events)).toMatchObject({ exit_reason: "EXIT_REASON_COMPLETED", message: spoken.join("") });
+  expect(textOf(events)).toBe(spoken.join(""));
   const ready = async (): Promise<void> => {
     expect((await browser.fetch("GET", "/readyz")).status).toBe(200);
   };
   await vi.waitFor(ready, PATIENT);
+  gate.remove();
   wholeTurn(await browser.events("POST", "/chat", { message, matter_context }));
 });

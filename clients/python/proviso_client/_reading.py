@@ -6,6 +6,7 @@ Nothing in this module waits or calls the service.
 from collections.abc import Iterable
 from typing import cast
 
+from proviso_client._requests import matter_metadata
 from proviso_client.errors import BrokenStream, ProvisoError
 from proviso_client.steps import Step
 from proviso_client.v1.chat_pb2 import AgentEvent, ChatRequest, FinalState, GetTurnResponse, LeaveOut, ResumeChatRequest
@@ -42,6 +43,7 @@ class Reading:
         if request is not None and request.options.HasField("leave_out"):
             leave_out = request.options.leave_out
         self._leave_out = leave_out
+        self.matter = () if request is None else matter_metadata(request)
         self.turn_id = turn_id
         self.sequence = sequence
         self.last_event: AgentEvent | None = None

@@ -7,12 +7,19 @@ from uuid import uuid4
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
 
+from proviso_client._credentials import Metadata
 from proviso_client.v1.chat_pb2 import ChatOptions, ChatRequest, HistoryMessage, OnDisconnect
 from proviso_client.v1.context_pb2 import ContextItemRef, ContextItemType, DocumentContext, MatterContext
 from proviso_client.v1.tools_pb2 import IqlComparison
 
+MATTER = "proviso-matter"
+"""The metadata that names the matter of a call, by which a proxy may send all calls about a matter to one replica."""
+
 Fields = Mapping[str, Any]
 """A mapping of field names to values can be given in place of a message. Protobuf accepts both."""
+
+_WITH_MATTER = ("matter_context", "matter")
+"""The fields in which a request may name its matter, where it has no `matter_id` of its own."""
 
 RequestT = TypeVar("RequestT", bound=Message)
 ThingT = TypeVar("ThingT", bound=Message)
@@ -155,3 +162,17 @@ def for_user(request: RequestT, user_id: str) -> RequestT:
     if user_id and "user_id" in request.DESCRIPTOR.fields_by_name and not getattr(request, "user_id"):  # noqa: B009
         setattr(request, "user_id", user_id)  # noqa: B010
     return request
+
+
+def matter_metadata(request: Message) -> Metadata:
+    """Returns the metadata that names the matter of a request, or nothing when the request is about none. An id that
+    metadata cannot hold is left to the service, which refuses the request."""
+    holders = [request] + [getattr(request, name) for name in _WITH_MATTER if name in request.DESCRIPTOR.fields_by_name]
+    named = next((found for holder in holders if (found := getattr(holder, "matter_id", ""))), "")
+    return matter_id_metadata(named)
+
+
+def matter_id_metadata(matter_id: str) -> Metadata:
+    """Returns the metadata that names a matter; see `matter_metadata`."""
+    can_be_sent = matter_id.isascii() and matter_id.isprintable() and matter_id == matter_id.strip()
+    return ((MATTER, matter_id),) if matter_id and can_be_sent else ()

@@ -123,22 +123,29 @@ def check_silence(silence_s: float) -> None:
 
 
 def passes(error: ProvisoError) -> bool:
-    """Returns whether the failure is temporary because the service, or the network to it, was not available.
+    """Returns whether the failure is temporary because the service, or the network to it, was not available, or because
+    the service is busy and has said when to come again.
 
     When an INTERNAL error has no reason, it comes from gRPC and not from the service. gRPC reports it when a stream was
     reset. With asyncio, gRPC also reports it when the service refused an upload while the client was still sending. The
     next attempt then receives the refusal."""
     lost = error.code is grpc.StatusCode.INTERNAL and not error.reason
-    return lost or isinstance(error, Unavailable)
+    return lost or isinstance(error, Unavailable) or is_busy(error)
+
+
+def is_busy(error: ProvisoError) -> bool:
+    """Returns whether the service refused a call because it has too much to do at the moment. A used-up quota is
+    another matter: its time to wait may be a day."""
+    return error.reason == "TOO_BUSY" and error.retry_after_s is not None
 
 
 def is_cut(error: ProvisoError, *, begun: bool) -> bool:
     """Returns whether a turn's stream ended before the turn did, so that the client should connect again.
 
-    `begun` says whether the turn has begun. TooBusy counts as a cut only then, because a turn that has begun is worth
-    waiting for, even while the service refuses new turns."""
+    `begun` says whether the turn has begun. A used-up quota counts as a cut only then, because a turn that has begun is
+    worth waiting for."""
     if error.reason:
-        return isinstance(error, Unavailable) or (begun and isinstance(error, TooBusy))
+        return isinstance(error, Unavailable) or is_busy(error) or (begun and isinstance(error, TooBusy))
     return error.code in _CUTS
 
 

@@ -101,7 +101,7 @@ class TurnReader {
     private readonly request?: Partially<ChatRequest>,
   ) {
     this.deadline = options.timeoutMs === undefined ? undefined : new Date(Date.now() + options.timeoutMs);
-    this.calls = new TurnCalls(client, options, this.deadline);
+    this.calls = new TurnCalls(client, options, this.deadline, request);
     this.turnId = turn.turnId ?? "";
     this.lastSequence = turn.afterSequence ?? 0;
     this.userId = turn.userId ?? "";
@@ -171,12 +171,12 @@ class TurnReader {
 
   /**
    * Whether the same call can go through later. The service gives the reason of what it refuses, a cut has none; before
-   * the turn has begun the request itself may be at fault, so only what is plainly a matter of reaching the service counts.
+   * the turn has begun the request itself may be at fault, so only what is plainly a matter of reaching the service, or of its being busy, counts.
    */
   private mayPass(failure: ProvisoError): boolean {
     const begun = this.turnId !== "";
     if (failure.status === "UNAVAILABLE") return true;
-    if (failure.reason !== undefined) return begun && failure.reason === "TOO_BUSY";
+    if (failure.reason !== undefined) return failure.reason === "TOO_BUSY";
     return OF_STREAMS.has(failure.status) || (begun && OF_CONNECTIONS.has(failure.status));
   }
 }

@@ -10,6 +10,7 @@ export { ProvisoError } from "./errors.js";
 export type { FieldViolation, IqlFault, Reason, Resource } from "./errors.js";
 export { PACKAGE, channelOptions, grpcOptions, loaderOptions, protoFiles, protoRoot } from "./loader.js";
 export type { Address, GrpcOptions } from "./loader.js";
+export { matterMetadata } from "./matter.js";
 export { plain, toDate, toMilliseconds } from "./plain.js";
 export type { Plain, Seconds } from "./plain.js";
 export type { StatusName } from "./status.js";

@@ -1,7 +1,8 @@
 import { join } from "node:path";
-import type { ChannelCredentials, ChannelOptions } from "@grpc/grpc-js";
+import type { ChannelCredentials, ChannelOptions, Interceptor } from "@grpc/grpc-js";
 import type { Options } from "@grpc/proto-loader";
 import { packageRoot } from "../package-root.cjs";
+import { namingMatter } from "./matter.js";
 
 /** The proto package. */
 export const PACKAGE = "proviso.v1";
@@ -49,7 +50,7 @@ export interface Address {
   url: string;
   /** TLS and what goes with it; an insecure channel when absent. */
   credentials?: ChannelCredentials;
-  /** On top of the package's `channelOptions`. */
+  /** On top of the package's `channelOptions`; `interceptors` among them come ahead of the one that names the matter. */
   channelOptions?: ChannelOptions;
 }
 
@@ -66,11 +67,12 @@ export interface GrpcOptions extends Address {
  * `ClientsModule.register([{ name: "PROVISO", transport: Transport.GRPC, options: grpcOptions({ url }) }])`.
  */
 export function grpcOptions(address: Address): GrpcOptions {
+  const own = (address.channelOptions?.interceptors ?? []) as Interceptor[];
   return {
     ...address,
     package: PACKAGE,
     protoPath: [...protoFiles],
     loader: { ...loaderOptions, includeDirs: [protoRoot] },
-    channelOptions: { ...channelOptions, ...address.channelOptions },
+    channelOptions: { ...channelOptions, ...address.channelOptions, interceptors: [...own, namingMatter] },
   };
 }

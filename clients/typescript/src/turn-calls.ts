@@ -1,7 +1,8 @@
-import { InterceptingCall, Metadata } from "@grpc/grpc-js";
-import type { CallOptions, Interceptor } from "@grpc/grpc-js";
+import { InterceptingCall } from "@grpc/grpc-js";
+import type { CallOptions, Interceptor, Metadata } from "@grpc/grpc-js";
 import type { Observable } from "rxjs";
 import type { Partially } from "./client.js";
+import { matterMetadata } from "./matter.js";
 import type {
   AgentEvent,
   ChatRequest,
@@ -36,6 +37,8 @@ export class TurnCalls {
     private readonly client: ChatCalls,
     private readonly settings: CallSettings,
     private readonly deadline: Date | undefined,
+    /** What the turn is about: its calls name its matter. */
+    private readonly about: Partially<ChatRequest> = {},
   ) {}
 
   /** Starts the turn, or attaches to the one that the same request_id began. `begun` is told its id ahead of all events. */
@@ -55,7 +58,7 @@ export class TurnCalls {
   }
 
   private metadata(): Metadata {
-    return this.settings.metadata?.clone() ?? new Metadata();
+    return matterMetadata(this.about, this.settings.metadata);
   }
 
   private options(...own: Interceptor[]): CallOptions {

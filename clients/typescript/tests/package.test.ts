@@ -18,6 +18,7 @@ const EXPORTS = [
   "followTurn",
   "grpcOptions",
   "loaderOptions",
+  "matterMetadata",
   "plain",
   "protoFiles",
   "protoRoot",

@@ -2,14 +2,15 @@
 on what was prepared, and makes the outcome."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
-from langsmith import tracing_context
+from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from proviso_service.agent import suspension
 from proviso_service.agent.approvals import ToolApprovals
@@ -19,7 +20,16 @@ from proviso_service.agent.grounding import Sources
 from proviso_service.agent.llm_node import LlmNode, is_empty_reply
 from proviso_service.agent.outcome import make_outcome
 from proviso_service.agent.preparation import AgentDependencies, Preparation
-from proviso_service.agent.state import AgentLimits, AgentState, AnswerText, TurnMemory, TurnScope
+from proviso_service.agent.state import (
+    NONE_CALLED,
+    NONE_UNDER_WAY,
+    AgentLimits,
+    AgentState,
+    AnswerText,
+    CallsUnderWay,
+    TurnMemory,
+    TurnScope,
+)
 from proviso_service.agent.suspension import SuspendedAgent
 from proviso_service.agent.tool_calls import output_json_bytes, result_data
 from proviso_service.agent.tools_node import ToolsNode
@@ -100,6 +110,8 @@ class AgentExecution:
     async def _begin(self) -> TurnOutcome:
         prepared = await self._preparation.run()
         self._announce()
+        if self._turn.was_cut:
+            self._void_text()
         if isinstance(prepared, ExitReason):
             return self._outcome(prepared, self._memory.exit_cause)
         state = AgentState(messages=prepared, turns=0, tool_calls=0, exit_reason=None)
@@ -108,9 +120,16 @@ class AgentExecution:
     async def _go_on(self, suspended: SuspendedAgent) -> TurnOutcome:
         """Goes on where a suspended turn stood. It keeps no replies, since what they depend on
         may have changed."""
-        sources = self._sources(suspended.passages)
-        self._add_results(sources, suspended.state["messages"])
-        return await self._run_graph(suspended.state, sources, NoCache(), suspended.asked)
+        sources, messages = self._sources(suspended.passages), suspended.state["messages"]
+        self._add_results(sources, (*messages, *suspended.answers))
+        if self._turn.was_cut and not _wants_tools(messages):
+            self._void_text()
+        under_way = CallsUnderWay(suspended.calling, {answer.tool_call_id: answer for answer in suspended.answers})
+        return await self._run_graph(suspended.state, sources, NoCache(), suspended.asked, under_way)
+
+    def _void_text(self) -> None:
+        """An earlier process may have been in the middle of a model call. Its attempts count as those of one call."""
+        self._text.void(self._dependencies.turns.model_retries + 1)
 
     def _announce(self) -> None:
         """Emits the turn's first event."""
@@ -125,7 +144,12 @@ class AgentExecution:
         return self._dependencies.models.get(self._memory.model or self._turn.request.options.model)
 
     async def _run_graph(
-        self, state: AgentState, sources: Sources, cache: TurnCache | NoCache, asked: Sequence[str] = ()
+        self,
+        state: AgentState,
+        sources: Sources,
+        cache: TurnCache | NoCache,
+        asked: Sequence[str] = (),
+        under_way: CallsUnderWay = NONE_UNDER_WAY,
     ) -> TurnOutcome:
         """Runs the graph from `state` to the end of the turn. `asked` are the ids of the calls that persons have been
         asked about before."""
@@ -134,17 +158,26 @@ class AgentExecution:
             self._catalog, self._dependencies.catalog, self._turn.approvals, memory.approved_tools, asked
         )
 
-        async def suspend(state: AgentState) -> str:
+        async def suspend(
+            state: AgentState, calling: Mapping[str, bool] = NONE_CALLED, answers: Sequence[ToolMessage] = ()
+        ) -> str:
             memory.approved_tools = tuple(approvals.approved)
             suspended = SuspendedAgent(
                 state=state,
-                memory=memory,
+                memory=memory.snapshot(),
                 contents=memory.items.contents,
                 passages=sources.passages,
                 texts=self._text.texts,
                 asked=tuple(approvals.asked),
+                calling=dict(calling),
+                answers=tuple(answers),
             )
             return await asyncio.to_thread(suspension.write, suspended)
+
+        async def checkpoint(
+            state: AgentState, calling: Mapping[str, bool] = NONE_CALLED, answers: Sequence[ToolMessage] = ()
+        ) -> None:
+            await self._turn.checkpoint(await suspend(state, calling, answers))
 
         context = memory.matter_context
 
@@ -170,6 +203,8 @@ class AgentExecution:
             clock=self._turn.clock,
             approvals=approvals,
             suspend=suspend,
+            checkpoint=checkpoint,
+            under_way=under_way,
             check_matter=check_matter,
             asked_by=_asked_by(self._turn),
             spans=self._dependencies.spans,
@@ -177,9 +212,13 @@ class AgentExecution:
         )
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
-        # Otherwise LangGraph sends the whole turn to LangSmith where environment variables of LangSmith are set.
+        # Otherwise LangGraph sends the whole turn to LangSmith where environment variables of LangSmith are set. Which
+        # module this is can change until the first turn: see cli/lean_imports.py.
+        from langsmith.run_helpers import tracing_context
+
         with tracing_context(enabled=False):
-            ended = cast("AgentState", await self._graph.ainvoke(state, config, context=scope))
+            given = cast("AgentState", {**state, _WAKES_LLM: None})
+            ended = cast("AgentState", await self._graph.ainvoke(given, config, context=scope))
         if ended["exit_reason"] is None:
             raise RuntimeError("the graph ended without an exit reason")
         return self._outcome(ended["exit_reason"], memory.exit_cause)
@@ -254,45 +293,65 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
+_WAKES_LLM = "branch:to:llm"
+"""The channel of the graph that the node `llm` waits for."""
+
+
 def build_graph(llm: LlmNode, tools: ToolsNode) -> Graph:
     """Builds the graph: the nodes `llm` and `tools` in turn until one of them gives an exit reason. It is compiled once
     and shared by all turns; what a turn needs comes with its runtime context.
 
-    The functions of the edges are coroutines although they await nothing, because LangGraph runs plain functions in a
-    thread."""
+    Each node says itself where to go from it. LangGraph would run conditional edges as steps of their own, which takes
+    half as long again as the nodes."""
+
+    async def call_model(state: AgentState, runtime: Runtime[TurnScope]) -> Command[str]:
+        if _wants_tools(state["messages"]):
+            return Command(goto="tools")  # the turn waited for a person, who has decided on these calls
+        update = await llm(state, runtime)
+        after = _updated(state, update)
+        goto = _after_llm(after["messages"], after["exit_reason"])
+        if goto == "llm":  # the node `tools` has its own checkpoints
+            await runtime.context.checkpoint(after)
+        return Command(update=update, goto=goto)
+
+    async def call_tools(state: AgentState, runtime: Runtime[TurnScope]) -> Command[str]:
+        update = await tools(state, runtime)
+        after = _updated(state, update)
+        if after["exit_reason"] not in (None, ExitReason.MAX_TOOL_CALLS_REACHED):
+            return Command(update=update, goto=END)
+        await runtime.context.checkpoint(after)
+        return Command(update=update, goto="llm")
+
     builder = StateGraph(AgentState, context_schema=TurnScope)
-    builder.add_node("llm", llm)
-    builder.add_node("tools", tools)
-    builder.add_conditional_edges(START, _first, ["llm", "tools"])
-    builder.add_conditional_edges("llm", _after_llm, ["llm", "tools", END])
-    builder.add_conditional_edges("tools", _after_tools, ["llm", END])
-    return builder.compile()
+    builder.add_node("llm", call_model, destinations=("llm", "tools", END))
+    builder.add_node("tools", call_tools, destinations=("llm", END))
+    builder.add_edge(START, "llm")
+    graph = builder.compile()
+    # The state goes into its channels and wakes the node at once: a step for the input costs as much as one of a node.
+    graph.input_channels = [*AgentState.__annotations__, _WAKES_LLM]
+    return graph
 
 
-async def _first(state: AgentState) -> str:
-    """The first node. A turn that waited for a person goes on with the tool calls that it waited for."""
-    return "tools" if _wants_tools(state) else "llm"
+def _updated(state: AgentState, update: dict[str, Any]) -> AgentState:
+    """The state once LangGraph has applied an update of a node to it."""
+    messages = [*state["messages"], *update.get("messages", ())]
+    return cast("AgentState", {**state, **update, "messages": messages})
 
 
-async def _after_llm(state: AgentState) -> str:
-    last = state["messages"][-1]
-    reason = state["exit_reason"]
+def _after_llm(messages: Sequence[AnyMessage], reason: ExitReason | None) -> str:
+    last = messages[-1]
     if reason is ExitReason.MAX_TOOL_CALLS_REACHED:
         # The answer step ends once the model has written something that is not empty, or twice nothing in the turn.
-        is_over = sum(map(is_empty_reply, state["messages"])) > 1
+        is_over = sum(map(is_empty_reply, messages)) > 1
         return END if is_over or (isinstance(last, AIMessage) and not is_empty_reply(last)) else "llm"
     if reason is not None:
         return END
-    return "tools" if _wants_tools(state) else "llm"
+    return "tools" if _wants_tools(messages) else "llm"
 
 
-def _wants_tools(state: AgentState) -> bool:
-    last = state["messages"][-1]
+def _wants_tools(messages: Sequence[AnyMessage]) -> bool:
+    last = messages[-1]
     return isinstance(last, AIMessage) and bool(last.tool_calls or last.invalid_tool_calls)
-
-
-async def _after_tools(state: AgentState) -> str:
-    return "llm" if state["exit_reason"] in (None, ExitReason.MAX_TOOL_CALLS_REACHED) else END
 
 
 class Agent:
@@ -318,6 +377,12 @@ class Agent:
             return AgentExecution(self.dependencies, self.graph, turn, suspended)
         except (ValueError, KeyError) as error:  # contents that its request context names
             raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
+
+    async def forget(self, tenant: str) -> None:
+        """Drops what is kept in memory of the conversations of a tenant that has deleted something."""
+        self.dependencies.sent.forget()
+        if self.dependencies.caches is not None:
+            await self.dependencies.caches.forget_tenant(tenant)
 
     async def preview(self, caller: Caller, request: TurnRequest) -> RequestContext:
         """Returns the request context that a message would get. Nothing is stored, no image is loaded, no model is

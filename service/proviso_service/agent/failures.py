@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-import httpx
-
 from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.mcp.model import ToolServerFailed
 from proviso_service.retrying import retry_after_seconds, with_causes
@@ -20,7 +18,6 @@ _TRANSIENT = (
     TimeoutError,
     asyncio.TimeoutError,
     ConnectionError,
-    httpx.TransportError,
     # These are of the service itself. Failures of model APIs are left out, because their clients have retried already.
     TooBusy,
     Unavailable,
@@ -126,8 +123,15 @@ def _classify_one(error: BaseException) -> FailureKind:
         return FailureKind.RATE_LIMITED
     if status is not None:
         return FailureKind.TRANSIENT if status >= 500 or status == 408 else FailureKind.FINAL
-    passes = error.may_repeat if isinstance(error, ToolServerFailed) else isinstance(error, _TRANSIENT)
+    passes = error.may_repeat if isinstance(error, ToolServerFailed) else _is_transient(error)
     return FailureKind.TRANSIENT if passes else FailureKind.FINAL
+
+
+def _is_transient(error: BaseException) -> bool:
+    # Only clients of hosted models import it, which the start would otherwise wait for.
+    from httpx import TransportError
+
+    return isinstance(error, (*_TRANSIENT, TransportError))
 
 
 def _status(error: BaseException) -> int | None:

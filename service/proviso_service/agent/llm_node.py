@@ -27,7 +27,7 @@ from proviso_service.agent.chat_models import NO_TOOL_CALLS
 from proviso_service.agent.failures import MAY_PASS, UnusableReply, classify, ending_of, may_retry, retry_after_s
 from proviso_service.agent.grounding import AnswerCheck, CheckedAnswer
 from proviso_service.agent.outcome import ANSWERED
-from proviso_service.agent.payload import grounding_reminder, is_grounding_reminder, trim_messages
+from proviso_service.agent.payload import characters_of, grounding_reminder, has_grounding_reminder
 from proviso_service.agent.state import AgentState, TurnMemory, TurnScope
 from proviso_service.agent.tool_calls import ValidCall, read_calls
 from proviso_service.retrying import RetryPolicy
@@ -187,16 +187,16 @@ class LlmNode:
         answer_step = state["exit_reason"] is ExitReason.MAX_TOOL_CALLS_REACHED
         if not answer_step and state["turns"] >= scope.limits.max_turns:
             return {"exit_reason": ExitReason.MAX_TURNS_REACHED}
-        trimmed = trim_messages(_sendable(state["messages"]), scope.limits.max_context_chars)
-        if trimmed.overflowed:
+        messages = _sendable(state["messages"])
+        if characters_of(messages) > scope.limits.max_context_chars:
             return _ended(scope, ExitReason.MAX_CONTEXT_REACHED, ExitCause.CONVERSATION_FULL)
 
         turns = state["turns"] if answer_step else state["turns"] + 1
         scope.memory.cycles = turns
         scope.memory.reply_was_cut = False
-        async with scope.cache.reply(trimmed.messages, with_tools=not answer_step) as lookup:
+        async with scope.cache.reply(messages, with_tools=not answer_step) as lookup:
             try:
-                given, checked = await self._reply(state, scope, lookup.found, trimmed.messages)
+                given, checked = await self._reply(state, scope, lookup.found, messages)
             except Exception as error:
                 scope.text.discard(DiscardReason.NOT_FINAL)
                 return {"turns": turns} | _failed(state, scope, error)
@@ -214,7 +214,7 @@ class LlmNode:
         """The model's reply with its check, or the one that the cache has kept."""
 
         def new_check() -> AnswerCheck:
-            return scope.answer_check(is_last_try=any(is_grounding_reminder(m) for m in state["messages"]))
+            return scope.answer_check(is_last_try=has_grounding_reminder(state["messages"]))
 
         if cached := _cached_reply(scope, kept):
             check = new_check()
@@ -300,7 +300,12 @@ def _found_nothing(scope: TurnScope) -> bool:
 
 def _sendable(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
     """The messages without empty replies, which providers reject."""
-    return [m for m in messages if not is_empty_reply(m)]
+    # Asked of hundreds of messages: nearly all have text, and are known by it alone.
+    return [m for m in messages if m.type != "ai" or _is_text(m.content) or not is_empty_reply(m)]
+
+
+def _is_text(content: str | list[Any]) -> bool:
+    return type(content) is str and content != "" and not content.isspace()
 
 
 def is_empty_reply(message: AnyMessage) -> bool:

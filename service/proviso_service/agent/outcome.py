@@ -54,7 +54,7 @@ def make_outcome(
         retryable=semantics.retryable,
         display_message=semantics.display_message,
         message=message,
-        messages=(*(ChatMessage(m.role, m.content) for m in memory.history), *own),
+        messages=own,
         request_context=request_context,
         citations=memory.citations if is_answered else (),
         usage=summary.usage,
@@ -69,6 +69,7 @@ def make_outcome(
         exit_cause=cause,
         omitted_sentences=memory.omitted_sentences if is_answered else 0,
         removed_markup=memory.removed_markup if is_answered else 0,
+        history=memory.history,
     )
     return TurnOutcome(
         final_state,

@@ -1,8 +1,8 @@
 """What a turn's first model call is sent.
 
 The payload depends only on the turn's request context, the conversation, and the contents that the context names by
-hash, so it can be rebuilt later. This file also holds the service's own words to the model, and cuts a conversation to
-the length that is allowed."""
+hash, so it can be rebuilt later. This file also holds the service's own words to the model, and counts the length of a
+conversation."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
 
 from proviso_service.context.assets import image_part, render_documents
 from proviso_service.context.marker import parse_marker, render_marker
@@ -92,24 +92,66 @@ class ServiceNote(StrEnum):
 
 
 def grounding_reminder() -> HumanMessage:
-    """The message that asks the model for a grounded answer; `is_grounding_reminder` recognises it."""
+    """The message that asks the model for a grounded answer; `has_grounding_reminder` finds it."""
     return HumanMessage(GROUNDING_REMINDER, name=_REMINDER_NAME)
 
 
 def is_note(message: AnyMessage) -> bool:
     """Whether a message is one of the service to the model, and not part of the conversation."""
-    return is_grounding_reminder(message) or (
-        isinstance(message, ToolMessage) and isinstance(message.artifact, ServiceNote)
-    )
+    if message.type == "tool":
+        return isinstance(message.artifact, ServiceNote)
+    return message.name == _REMINDER_NAME
 
 
-def is_grounding_reminder(message: object) -> bool:
-    return isinstance(message, HumanMessage) and message.name == _REMINDER_NAME
+def has_grounding_reminder(messages: Sequence[AnyMessage]) -> bool:
+    """Whether the model was asked for a grounded answer before."""
+    return _REMINDER_NAME in [message.name for message in messages]
 
 
 Part = dict[str, Any]
 
 _PIECE_CHARS = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """An earlier message as models are sent it: of the person what was typed, without its marker, or an answer that was
+    displayed. `message` is the same for all turns, and is not to be changed; `json` is how it stands in the JSON of a
+    payload, and `characters` the length of its text in code points."""
+
+    message: AnyMessage
+    json: str
+    characters: int
+
+
+_KEPT_MESSAGES, _KEPT_CHARS = 16_384, 400
+
+
+class SentMessages:
+    """Makes what models are sent of earlier messages. Each turn sends those of all turns before it, so what was made of
+    a message of at most _KEPT_CHARS code points is kept, of at most _KEPT_MESSAGES of them: some 1.2 kB each beside its
+    text, and at most 35 MB. Making it takes ten times as long as to find it; a conversation has few longer ones."""
+
+    def __init__(self) -> None:
+        self._kept = lru_cache(_KEPT_MESSAGES)(_sent)
+
+    def of(self, tenant: str, history: Sequence[HistoryMessage]) -> tuple[SentMessage, ...]:
+        """What a model is sent of the history of a conversation of the tenant."""
+        kept = self._kept
+        sent = [(kept if len(m.content) <= _KEPT_CHARS else _sent)(tenant, m.role, m.content) for m in history]
+        return tuple(filter(None, sent))
+
+    def forget(self) -> None:
+        """Drops what was kept."""
+        self._kept.cache_clear()
+
+
+def _sent(_tenant: str, role: MessageRole, content: str) -> SentMessage | None:
+    """What a model is sent of a message; None where that is nothing."""
+    text = parse_marker(content).text if role is MessageRole.USER else content
+    if role not in _SENT_AS or not text.strip():
+        return None
+    return SentMessage(_SENT_AS[role](text), json.dumps({"content": text, "role": role}), len(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +161,7 @@ class ModelPayload:
     `tools` are functions: name, description, parameters. `instructions_json` are system message and tools as JSON."""
 
     system: str
-    history: tuple[HistoryMessage, ...]
+    history: tuple[SentMessage, ...]
     text: str
     images: tuple[Part, ...]
     tools: tuple[Part, ...]
@@ -141,14 +183,13 @@ class ModelPayload:
     def characters(self) -> int:
         """The code points of the conversation: of all its text, without the instructions and without images."""
         beside_images = sum(len(str(part.get("text", ""))) for part in self.images)
-        return sum(len(message.content) for message in self.history) + len(self.text) + beside_images
+        return sum([message.characters for message in self.history]) + len(self.text) + beside_images
 
     def _json(self) -> Iterator[bytes]:
         """The JSON in pieces."""
         content: str | list[Part] = [{"type": "text", "text": self.text}, *self.images] if self.images else self.text
-        earlier = [{"role": message.role.value, "content": message.content} for message in self.history]
-        messages = [*earlier, {"role": MessageRole.USER.value, "content": content}]
-        yield f'{{"messages": {json.dumps(messages, sort_keys=True)}, '.encode()
+        last = json.dumps({"content": content, "role": MessageRole.USER}, sort_keys=True)
+        yield f'{{"messages": [{", ".join([*[message.json for message in self.history], last])}], '.encode()
         yield self.instructions_json
 
     def messages(self, image_data: Mapping[str, str]) -> list[AnyMessage]:
@@ -157,7 +198,7 @@ class ModelPayload:
         parts: list[str | Part] = [_with_bytes(part, image_data) for part in self.images]
         return [
             SystemMessage(self.system),
-            *(_SENT_AS[message.role](message.content) for message in self.history),
+            *[message.message for message in self.history],
             HumanMessage([{"type": "text", "text": self.text}, *parts] if parts else self.text),
         ]
 
@@ -177,7 +218,7 @@ class NamedText:
 
 
 def build_payload(
-    context: RequestContext, history: Sequence[HistoryMessage], text: str, contents: Mapping[str, str]
+    context: RequestContext, history: tuple[SentMessage, ...], text: str, contents: Mapping[str, str]
 ) -> ModelPayload:
     """Builds the payload. `history` are the earlier messages of the conversation; `text` is the message as typed,
     without its marker. Items whose content is missing in `contents` are left out."""
@@ -192,7 +233,7 @@ def build_payload(
     )
     return ModelPayload(
         system=instructions.system,
-        history=tuple(sent_history(history)),
+        history=history,
         text=message_text(text, context.matter_context, lines),
         images=tuple(part for number, asset in enumerate(images, 1) if (part := image_part(number, asset))),
         tools=instructions.tools,
@@ -259,28 +300,10 @@ def _marked(reference: NamedText) -> str:
     return f"<reference {mark}> [{reference.name}]\n{text}\n</reference {mark}>"
 
 
-@dataclass(frozen=True, slots=True)
-class TrimmedMessages:
-    """A conversation that was cut to a length. `messages` are the newest ones that fit; `overflowed` says that an older
-    one was left out. `characters` is the length of all of them together."""
-
-    messages: tuple[AnyMessage, ...]
-    characters: int
-    overflowed: bool
-
-
-def trim_messages(messages: Sequence[AnyMessage], max_chars: int) -> TrimmedMessages:
-    """Keeps the newest messages of a conversation that fit into `max_chars` code points together. System messages and
-    the service's own notes are always kept and not counted."""
-    kept: list[AnyMessage] = []
-    characters = 0
-    for message in reversed(messages):
-        if not (isinstance(message, SystemMessage) or is_note(message)):
-            characters += text_length(message)
-            if characters > max_chars:
-                continue
-        kept.append(message)
-    return TrimmedMessages(tuple(reversed(kept)), characters, overflowed=characters > max_chars)
+def characters_of(messages: Sequence[AnyMessage]) -> int:
+    """The code points of a conversation's text, without system messages and the service's own notes."""
+    counted = [message for message in messages if message.type != "system" and not is_note(message)]
+    return sum([len(text) if type(text := message.content) is str else text_length(message) for message in counted])
 
 
 def text_length(message: AnyMessage) -> int:
@@ -297,20 +320,6 @@ def without_repeats(history: Sequence[HistoryMessage], text: str) -> tuple[Histo
     while end and history[end - 1] == HistoryMessage(MessageRole.USER, text):
         end -= 1
     return tuple(history[:end])
-
-
-def sent_history(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
-    """Earlier messages as the model is sent them: those of the person as typed, without marker, and the answers that
-    were displayed."""
-    sent: list[HistoryMessage] = []
-    for message in history:
-        if message.role is MessageRole.USER:
-            text = parse_marker(message.content).text
-            if text.strip():
-                sent.append(HistoryMessage(MessageRole.USER, text))
-        elif message.role is MessageRole.ASSISTANT and message.content.strip():
-            sent.append(message)
-    return sent
 
 
 def message_text(text: str, context: MatterContext | None, documents: Sequence[str]) -> str:

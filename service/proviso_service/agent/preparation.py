@@ -2,8 +2,8 @@
 needs no model."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from langchain_core.messages import AnyMessage
@@ -22,7 +22,7 @@ from proviso_service.agent.matter_context import (
     unclear,
 )
 from proviso_service.agent.message_images import ImageLoader, MessageImages, noted_images
-from proviso_service.agent.payload import ModelPayload, build_payload, without_repeats
+from proviso_service.agent.payload import ModelPayload, SentMessages, build_payload, without_repeats
 from proviso_service.agent.request_context import RequestContextBuilder, SelectedItems, unused_context
 from proviso_service.agent.sentences import ASK_FOR_MATTER
 from proviso_service.agent.state import AgentLimits, TurnMemory
@@ -54,7 +54,7 @@ _LONG_CHARS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class AgentDependencies:
-    """What the agent works with in every turn. Without `caches` nothing is kept from turn to turn."""
+    """What the agent works with in every turn. Without `caches` no reply and no result is kept from turn to turn."""
 
     models: ChatModels
     request_contexts: RequestContextBuilder
@@ -65,6 +65,7 @@ class AgentDependencies:
     catalog: CatalogHolder
     caches: Caches | None = None
     spans: Spans = NO_SPANS
+    sent: SentMessages = field(default_factory=SentMessages)
 
 
 class Preparation:
@@ -105,9 +106,19 @@ class Preparation:
     async def run(self) -> list[AnyMessage] | ExitReason:
         """Returns the messages of the first model call, or the reason why the turn ends without one. Where a sentence
         of the service answers such a turn, the memory holds it. In both cases the memory has a request context."""
-        brought = await self._brought()
         if self._is_empty:
-            return await self._empty(brought)
+            return await self._empty(await self._brought())
+        # Asked for at once, so that it is looked up together with the matter.
+        asked = self._dependencies.request_contexts.documentation_version(self._caller.tenant)
+        version = asyncio.ensure_future(asked)
+        try:
+            return await self._prepared(version)
+        finally:
+            if not version.cancel():
+                version.exception()  # asyncio would warn of a failure that nobody has looked at
+
+    async def _prepared(self, documentation_version: Awaitable[int]) -> list[AnyMessage] | ExitReason:
+        brought = await self._brought()
         memory = self._memory
         session_items, last_known = await self._session(brought)
         matters = self._dependencies.matters
@@ -117,8 +128,8 @@ class Preparation:
             return self._answered(resolved.sentence, resolved.problem)
         if self._is_marker_only:
             return self._answered(acknowledge(resolved.context))
-        builder, tenant = self._dependencies.request_contexts, self._caller.tenant
-        memory.items = await builder.select(tenant, self._catalog, session_items, memory.text)
+        version, select = await documentation_version, self._dependencies.request_contexts.select
+        memory.items = await select(self._catalog, session_items, memory.text, version)
         if not self._has_sources():
             return self._answered(ASK_FOR_MATTER, ContextProblem.MATTER_REQUIRED)
         return await self._first_call(resolved.index_version)
@@ -157,7 +168,7 @@ class Preparation:
         From here on it knows what the message has `brought`, whatever becomes of the turn."""
         request, sessions, new = self._request, self._dependencies.sessions, self._catalog.new_session
         if not request.session_id:
-            return new.items, last_known_in(request.history)
+            return new.items, KnownContext() if brought else last_known_in(request.history)
         if not self._is_preview:
             change = ContextChange(brought.context) if brought else None
             session = await sessions.get_or_create(self._caller, request.session_id, new, change)
@@ -198,7 +209,8 @@ class Preparation:
         context = self._context([*documents, *images.uses])
         payload = await self._payload(context)
         # Notes about images that could not be loaded are part of the conversation, too.
-        if payload.characters > self._room:
+        characters = payload.characters
+        if characters > self._room:
             return self._too_long(payload)
         sha256 = await self._computed(lambda: payload.sha256)
         messages = payload.messages(images.data)
@@ -207,7 +219,7 @@ class Preparation:
             self.cache = TurnCache(self._dependencies.caches, cache_scope, identity, sha256, len(messages))
         # The bytes of images are part of the payload, and a preview does not have them.
         is_known = not (self._is_preview and images.uses)
-        memory.request_context = self._filled(context, payload.characters, sha256 if is_known else "")
+        memory.request_context = self._filled(context, characters, sha256 if is_known else "")
         return messages
 
     async def _images(self, model: NamedChatModel) -> MessageImages:
@@ -225,8 +237,9 @@ class Preparation:
         return self._limits.max_context_chars - self._dependencies.turns.min_tool_result_chars
 
     async def _payload(self, context: RequestContext) -> ModelPayload:
-        memory = self._memory
-        return await self._computed(lambda: build_payload(context, memory.history, memory.text, memory.items.contents))
+        memory, sent = self._memory, self._dependencies.sent
+        history = sent.of(self._caller.tenant, memory.history)
+        return await self._computed(lambda: build_payload(context, history, memory.text, memory.items.contents))
 
     async def _computed(self, work: Callable[[], T]) -> T:
         """Returns the result of `work`, whose time grows with the length of the items' contents. Where they are long,
@@ -272,7 +285,7 @@ class Preparation:
     def _too_long(self, payload: ModelPayload) -> ExitReason:
         """Ends a turn whose message does not fit: alone, or beside the conversation before it."""
         memory = self._memory
-        alone = payload.characters - sum(len(message.content) for message in payload.history)
+        alone = payload.characters - sum(message.characters for message in payload.history)
         memory.exit_cause = ExitCause.MESSAGE_TOO_LONG if alone > self._room else ExitCause.CONVERSATION_FULL
         memory.message_limit = max(0, self._room - (alone - len(memory.text)))
         return self._ended(ExitReason.MAX_CONTEXT_REACHED, payload.characters)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from proviso_service.agent.payload import build_payload
+from proviso_service.agent.payload import SentMessages, build_payload
 from proviso_service.agent.request_context import SYSTEM_PROMPT_SHA256
 from proviso_service.context.catalog.catalog import Catalog, CatalogHolder
 from proviso_service.context.model import ContentStore, ItemRef, RequestContext
@@ -62,7 +62,9 @@ class RequestRebuilder:
         hashes = {context.system_prompt_sha256, *(item.content_sha256 for item in context.items if item.is_given)}
         contents = await self._contents.contents(caller.tenant, hashes)
         history, text = _history(record.final_state), _text(record.final_state)
-        payload_json, payload_sha256 = await asyncio.to_thread(_written, context, history, text, contents)
+        payload_json, payload_sha256 = await asyncio.to_thread(
+            _written, caller.tenant, context, history, text, contents
+        )
         return RebuiltRequest(
             payload_json,
             payload_sha256,
@@ -73,10 +75,10 @@ class RequestRebuilder:
 
 
 def _written(
-    context: RequestContext, history: Sequence[HistoryMessage], text: str, contents: Mapping[str, str]
+    tenant: str, context: RequestContext, history: Sequence[HistoryMessage], text: str, contents: Mapping[str, str]
 ) -> tuple[str, str]:
     """The payload's JSON and its SHA-256. Long contents take long, so it is not to be called on the event loop."""
-    payload = build_payload(context, history, text, contents)
+    payload = build_payload(context, SentMessages().of(tenant, history), text, contents)
     return payload.to_json(), payload.sha256
 
 
@@ -96,8 +98,9 @@ def _differences(context: RequestContext, catalog: Catalog, stored: Iterable[str
 
 
 def _history(final_state: FinalState) -> list[HistoryMessage]:
-    """The messages before the turn. The turn's own messages carry its id."""
-    return [HistoryMessage(message.role, message.content) for message in final_state.messages if not message.turn_id]
+    """The messages before the turn. An earlier version stored them beside the turn's own, which carry its id."""
+    earlier = [HistoryMessage(message.role, message.content) for message in final_state.messages if not message.turn_id]
+    return [*earlier, *final_state.history]
 
 
 def _text(final_state: FinalState) -> str:

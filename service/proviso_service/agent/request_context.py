@@ -27,7 +27,7 @@ from proviso_service.context.model import (
     image_name,
 )
 from proviso_service.context.selection.config import SelectionConfig
-from proviso_service.context.selection.request_items import RequestItems, build_request_items
+from proviso_service.context.selection.request_items import HeldItems, RequestItems, build_request_items
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity
 from proviso_service.tool_results import RETRIEVER_TOOL
 from proviso_service.tools.base import Tool
@@ -99,14 +99,26 @@ class RequestContextBuilder:
         self._similarity = similarity
         self._selection = selection
         self._context = context
+        self._last: tuple[Catalog, Sequence[SessionItem], HeldItems] | None = None
+
+    async def documentation_version(self, tenant: str) -> int:
+        """The version of the tenant's documentation, 0 where there is none that can be searched."""
+        return await self._documentation.ready_version(tenant)
 
     async def select(
-        self, tenant: str, catalog: Catalog, session: Sequence[SessionItem], message: str
+        self, catalog: Catalog, session: Sequence[SessionItem], message: str, documentation_version: int
     ) -> SelectedItems:
         """Selects the items of a request: those of the session, and agent items that match the message."""
-        version = await self._documentation.ready_version(tenant)
-        chosen = await build_request_items(session, catalog.items, message, self._search, self._selection)
-        return with_contents(chosen, catalog, self._tools, documentation_version=version)
+        held = self._held_items(catalog, session)
+        chosen = await build_request_items(held, message, self._search, self._selection)
+        return with_contents(chosen, catalog, self._tools, documentation_version=documentation_version)
+
+    def _held_items(self, catalog: Catalog, session: Sequence[SessionItem]) -> HeldItems:
+        """What a request has of its session. That of the last request is kept: most sessions have the items that new
+        ones get."""
+        if self._last is None or self._last[0] is not catalog or self._last[1] != session:
+            self._last = catalog, session, HeldItems.of(session, catalog.items)
+        return self._last[2]
 
     def restore(self, items: Sequence[RequestItem], contents: Mapping[str, str]) -> SelectedItems:
         """Restores the items of a turn that was suspended, with the contents that the model was given then. A tool that

@@ -3,12 +3,13 @@ chat model."""
 
 import operator
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypedDict
+from types import MappingProxyType
+from typing import Annotated, Any, Protocol, TypedDict
 
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from proviso_service.agent.approvals import ToolApprovals, in_words
@@ -134,6 +135,13 @@ class AnswerText:
         if str(self) != message:
             self.discard(DiscardReason.NOT_FINAL)
 
+    def void(self, most: int) -> None:
+        """Tells readers that the texts of a model call that an earlier process was at are void. At most so many were
+        begun, one in each attempt; no later text has an id of theirs."""
+        for _ in range(most):
+            self._texts += 1
+            self._emit(TextDiscarded(self._text_id, DiscardReason.MODEL_RETRY))
+
     @property
     def _text_id(self) -> str:
         return f"text-{self._texts}"
@@ -214,6 +222,16 @@ class TurnMemory:
         earlier = (m.content for m in reversed(self.history) if m.role is MessageRole.USER)
         return language_of(self.text, parse_marker(next(earlier, "")).text)
 
+    def snapshot(self) -> "TurnMemory":
+        """A copy that tools which still run do not change."""
+        return replace(
+            self,
+            tool_call_records=list(self.tool_call_records),
+            call_ids=set(self.call_ids),
+            decisions=dict(self.decisions),
+            approval_notes=list(self.approval_notes),
+        )
+
     def note_decision(self, call_id: str, tool: ItemRef, decision: Decision | None) -> None:
         """Notes a person's decision on a call. Where there are several, the first one counts."""
         if call_id not in self.decisions:
@@ -221,12 +239,38 @@ class TurnMemory:
             self.approval_notes.append(in_words(tool, decision))
 
 
+NONE_CALLED: Mapping[str, bool] = MappingProxyType({})
+
+
+class Checkpoint(Protocol):
+    def __call__(
+        self, state: AgentState, calling: Mapping[str, bool] = NONE_CALLED, answers: Sequence[ToolMessage] = ()
+    ) -> Awaitable[None]:
+        """Stores what another process goes on from: the state, the calls that are about to be made, and the answers to
+        the calls of the last message that are known already."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallsUnderWay:
+    """The calls of a message that an earlier process was at when it ended. `calling` says of each that had begun, by
+    its id, whether it does no harm to make it again; `answers` are those to the calls that needed none, or had ended,
+    by call id."""
+
+    calling: Mapping[str, bool] = field(default_factory=dict)
+    answers: Mapping[str, ToolMessage] = field(default_factory=dict)
+
+
+NONE_UNDER_WAY = CallsUnderWay()
+
+
 @dataclass(frozen=True, slots=True)
 class TurnScope:
     """The runtime context of LangGraph: what the nodes of one turn work with. `suspend` returns the JSON from which a
-    turn that waits for a person can be resumed. `check_matter` raises MatterNotFound where the caller may not read the
-    turn's matter any more. `asked_by` names who asks: the user, else the session, else the turn.
-    `is_raw` says that text goes out before it has been checked."""
+    turn that waits for a person can be resumed; `checkpoint` stores it for a turn that goes on. `check_matter` raises
+    MatterNotFound where the caller may not read the turn's matter any more. `asked_by` names who asks: the user, else
+    the session, else the turn. `is_raw` says that text goes out before it has been checked. `under_way` are the calls
+    that an earlier process was at."""
 
     emit: Emit
     model: NamedChatModel
@@ -240,7 +284,9 @@ class TurnScope:
     clock: TurnClock
     approvals: ToolApprovals
     suspend: Callable[[AgentState], Awaitable[str]]
+    checkpoint: Checkpoint
     check_matter: Callable[[], Awaitable[None]]
+    under_way: CallsUnderWay = NONE_UNDER_WAY
     asked_by: str = ""
     spans: Spans = NO_SPANS
     is_raw: bool = False

@@ -1,10 +1,10 @@
-"""The stored form of a turn that waits for a person: the JSON from which the agent resumes it, also after a restart."""
+"""The stored form of a turn that has not ended: the JSON from which the agent resumes it, also after a restart."""
 
 import json
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, cast, get_type_hints
 
 from langchain_core.messages import AnyMessage, ToolMessage, messages_from_dict, messages_to_dict
 from pydantic import TypeAdapter
@@ -14,16 +14,18 @@ from proviso_service.agent.state import AgentState, TurnMemory, UsageMeter
 from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import ExitReason, ModelCallUsage, SuspensionUnreadable
 
-_VERSION = 2
+_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SuspendedAgent:
-    """A turn of the agent that waits for a person: the graph's state, the turn's memory, and what else it goes on from.
+    """A turn of the agent at a checkpoint, or that waits for a person: the graph's state, the turn's memory, and what
+    else it goes on from.
 
     `contents` are those of the items that the model was given, by SHA-256; the memory's own `items` are not stored.
     `passages` are what tools have found, in the order of their numbers; `texts` is the number of texts begun; `asked`
-    are the ids of the calls that persons were asked about."""
+    are the ids of the calls that persons were asked about. `calling` are the calls that are about to be made, by their
+    ids, and whether it does no harm to make them again; `answers` are those to the other calls of the last message."""
 
     state: AgentState
     memory: TurnMemory
@@ -31,13 +33,17 @@ class SuspendedAgent:
     passages: tuple[SourcePassage, ...]
     texts: int
     asked: tuple[str, ...]
+    calling: Mapping[str, bool] = field(default_factory=dict)
+    answers: tuple[ToolMessage, ...] = ()
 
 
 _CALLS = TypeAdapter(tuple[ModelCallUsage, ...])
 _NOT_AS_IT_IS = frozenset({"meter", "items"})
 _MEMORY = {name: TypeAdapter(kind) for name, kind in get_type_hints(TurnMemory).items() if name not in _NOT_AS_IT_IS}
 _REST = {
-    name: TypeAdapter(kind) for name, kind in get_type_hints(SuspendedAgent).items() if name not in ("state", "memory")
+    name: TypeAdapter(kind)
+    for name, kind in get_type_hints(SuspendedAgent).items()
+    if name not in ("state", "memory", "answers")
 }
 
 
@@ -47,6 +53,7 @@ def write(suspended: SuspendedAgent) -> str:
     plain = {
         "version": _VERSION,
         "messages": messages_to_dict(state["messages"]),
+        "answers": messages_to_dict(suspended.answers),
         "turns": state["turns"],
         "tool_calls": state["tool_calls"],
         "exit_reason": state["exit_reason"],
@@ -64,7 +71,8 @@ def read(text: str) -> SuspendedAgent:
         if plain["version"] != _VERSION:
             raise SuspensionUnreadable(f"version {plain['version']} of the agent")
         rest = {name: form.validate_python(plain[name]) for name, form in _REST.items()}
-        return SuspendedAgent(_state(plain), _memory(plain), **rest)
+        answers = cast("tuple[ToolMessage, ...]", tuple(map(_message, messages_from_dict(plain["answers"]))))
+        return SuspendedAgent(_state(plain), _memory(plain), answers=answers, **rest)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         # Without the error itself, which may quote the conversation: this text goes to the log.
         raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from proviso_service.agent.approvals import (
     why_not_made,
 )
 from proviso_service.agent.failures import may_retry, retry_after_s
-from proviso_service.agent.payload import TOOL_LIMIT_REACHED, ServiceNote, trim_messages
+from proviso_service.agent.payload import TOOL_LIMIT_REACHED, ServiceNote, characters_of
 from proviso_service.agent.sentences import ASK_FOR_MATTER
 from proviso_service.agent.state import AgentState, TurnMemory, TurnScope
 from proviso_service.agent.tool_calls import (
@@ -36,13 +36,21 @@ from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import FailureCause, ProvisoError
 from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import FROM_CACHE
-from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, server_of
+from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, may_be_repeated, server_of
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns import ContextProblem, Decision, ExitReason, ToolEnd, ToolStart, in_language
 
 _log = structlog.get_logger(__name__)
 
 _FAILED = "The tool failed. Answer without it, or try another one."
+
+OUTCOME_UNKNOWN = "Outcome unknown: the service stopped during this call, which may or may not have been carried out."
+"""The error of a call that was under way when the process of its turn ended, and may not be made twice."""
+
+DO_NOT_ASSUME = (
+    "Take it neither as done nor as not done, and tell the person so. Call it again only where the person wants that "
+    "or a second time does no harm."
+)
 
 Update = dict[str, Any]
 
@@ -71,6 +79,8 @@ class ToolsNode:
         scope = runtime.context
         last = state["messages"][-1]
         calls = read_calls(last, scope.tools) if isinstance(last, AIMessage) else []
+        if any(call.call_id in scope.under_way.calling for call in calls):
+            return await self._go_on(calls, scope, state)
         invalid = [call for call in calls if isinstance(call, InvalidCall)]
         if invalid and _told_before(state["messages"]):
             return {"exit_reason": ExitReason.INVALID_TOOL_CALL}
@@ -86,38 +96,49 @@ class ToolsNode:
         answers = {call.call_id: _invalid_answer(call) for call in invalid}
         answers |= {call.call_id: _limit_answer(call) for call in valid[len(allowed) :]}
         answers |= refused
-        answers |= {m.tool_call_id: m for m in await self._run(made, scope, state)}
-        update: Update = {
-            "messages": [answers[call.call_id] for call in calls],
-            "tool_calls": state["tool_calls"] + len(made),
-        }
-        if len(allowed) < len(valid):
-            update["exit_reason"] = ExitReason.MAX_TOOL_CALLS_REACHED
-        return update
+        for call in made:
+            scope.emit(_start(call))
+            scope.memory.tool_calls += 1
+            scope.memory.tool_call_records.append(started_record(call, scope.memory.decisions.get(call.call_id)))
+        calling = {call.call_id: may_be_repeated(call.tool) for call in made}
+        if made:
+            await scope.checkpoint(state, calling, tuple(answers.values()))
+        await self._run(_Round(scope, state, calling, answers), made)
+        return _update(calls, answers, state, len(made))
 
-    async def _run(self, calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> list[ToolMessage]:
-        """Runs calls at the same time and answers them in their order, so that sources get the same numbers every
-        time."""
-        messages: list[ToolMessage] = []
-        left = (
-            scope.limits.max_context_chars - trim_messages(state["messages"], scope.limits.max_context_chars).characters
-        )
-        calls_left = scope.limits.max_tool_calls - state["tool_calls"]
+    async def _go_on(self, calls: Sequence[ValidCall | InvalidCall], scope: TurnScope, state: AgentState) -> Update:
+        """Goes on with the calls that an earlier process was at. Their starts are logged and counted. Those that may do
+        harm when they are made twice are told to the model as such whose outcome is unknown."""
+        calling, answers = scope.under_way.calling, dict(scope.under_way.answers)
+        made = _Round(scope, state, calling, answers)
+        again: list[ValidCall] = []
+        for call in calls:
+            if call.call_id in answers:
+                made.count(answers[call.call_id])
+            elif isinstance(call, ValidCall) and calling[call.call_id]:
+                again.append(call)
+            else:
+                answers[call.call_id] = _unknown_answer(call, scope)
+        await self._run(made, again)
+        return _update(calls, answers, state, len(calling))
+
+    async def _run(self, this: "_Round", calls: Sequence[ValidCall]) -> None:
+        """Runs calls at the same time and answers them in their order, so that sources get the same numbers every time.
+        A call that may not be made twice is answered as soon as it has ended, so that its result is not lost."""
         async with asyncio.TaskGroup() as group:
-            tasks = []
-            for call in calls:
-                scope.emit(_start(call))
-                scope.memory.tool_calls += 1
-                scope.memory.tool_call_records.append(started_record(call, scope.memory.decisions.get(call.call_id)))
-                tasks.append(group.create_task(self._execute(call, scope)))
+            tasks = [group.create_task(self._make(call, this)) for call in calls]
             for call, task in zip(calls, tasks, strict=True):
                 finished = await task
-                budget = max(0, min(scope.limits.tool_result_chars, left // max(1, calls_left)))
-                message = _answer(call, finished, scope, budget)
-                left -= len(str(message.content))
-                calls_left -= 1
-                messages.append(message)
-        return messages
+                if call.call_id not in this.answers:
+                    this.answer(call, finished)
+
+    async def _make(self, call: ValidCall, this: "_Round") -> ToolOutcome:
+        outcome = await self._execute(call, this.scope)
+        if not this.calling[call.call_id]:
+            this.answer(call, outcome)
+            if not this.is_over:  # else what follows the node is a checkpoint, too
+                await this.scope.checkpoint(this.state, this.calling, tuple(this.answers.values()))
+        return outcome
 
     async def _execute(self, call: ValidCall, scope: TurnScope) -> ToolOutcome:
         started = time.monotonic()
@@ -162,6 +183,47 @@ class ToolsNode:
             with attempt, scope.spans.attempt(attempt.retry_state.attempt_number):
                 return await call.tool.run(scope.tool_scope, call.args)
         raise AssertionError("the retry policy ends in a result or an exception")
+
+
+class _Round:
+    """The calls of one message. `answers` are those to all of its calls that are known, by call id."""
+
+    def __init__(
+        self, scope: TurnScope, state: AgentState, calling: Mapping[str, bool], answers: dict[str, ToolMessage]
+    ) -> None:
+        limits = scope.limits
+        self.scope = scope
+        self.state = state
+        self.calling = calling
+        self.answers = answers
+        self._left = limits.max_context_chars - characters_of(state["messages"])
+        self._calls_left = limits.max_tool_calls - state["tool_calls"]
+
+    @property
+    def is_over(self) -> bool:
+        return all(call_id in self.answers for call_id in self.calling)
+
+    def answer(self, call: ValidCall, finished: ToolOutcome) -> None:
+        """Answers a call that has ended, in the room that its share of the rest leaves."""
+        budget = max(0, min(self.scope.limits.tool_result_chars, self._left // max(1, self._calls_left)))
+        message = self.answers[call.call_id] = _answer(call, finished, self.scope, budget)
+        self.count(message)
+
+    def count(self, message: ToolMessage) -> None:
+        """Counts the room that the answer to a call takes."""
+        if message.tool_call_id in self.calling:
+            self._left -= len(str(message.content))
+            self._calls_left -= 1
+
+
+def _update(
+    calls: Sequence[ValidCall | InvalidCall], answers: Mapping[str, ToolMessage], state: AgentState, made: int
+) -> Update:
+    messages = [answers[call.call_id] for call in calls]
+    update: Update = {"messages": messages, "tool_calls": state["tool_calls"] + made}
+    if any(message.artifact is ServiceNote.LIMIT_REACHED for message in messages):
+        update["exit_reason"] = ExitReason.MAX_TOOL_CALLS_REACHED
+    return update
 
 
 async def _refused(calls: Sequence[ValidCall], scope: TurnScope, state: AgentState) -> dict[str, ToolMessage]:
@@ -258,6 +320,17 @@ def _answer(call: ValidCall, finished: ToolOutcome, scope: TurnScope, budget: in
     return ToolMessage(
         rendered.text, tool_call_id=call.call_id, name=call.tool.name, status=status, artifact=rendered.artifact
     )
+
+
+def _unknown_answer(call: ValidCall | InvalidCall, scope: TurnScope) -> ToolMessage:
+    """The answer to a call that an earlier process had begun and that may not be made again."""
+    name = call.tool.name if isinstance(call, ValidCall) else call.name
+    output = to_json({"error": OUTCOME_UNKNOWN, "hint": DO_NOT_ASSUME})
+    cause = FailureCause.FAILED
+    scope.sources.add_failure(OUTCOME_UNKNOWN)
+    scope.emit(ToolEnd(call.call_id, name, output, "", False, OUTCOME_UNKNOWN, 0.0, cause=cause))
+    record_end(scope.memory.tool_call_records, call.call_id, error=OUTCOME_UNKNOWN, cause=cause, duration_s=0.0)
+    return ToolMessage(output, tool_call_id=call.call_id, name=name, status="error")
 
 
 def _told_before(messages: Sequence[AnyMessage]) -> bool:

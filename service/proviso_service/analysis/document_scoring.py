@@ -10,7 +10,7 @@ import structlog
 
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoresByStatement
-from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
+from proviso_service.analysis.scoring import Scorer
 from proviso_service.errors import DocumentNotFound, FailureCause, ModelApiUnavailable, NoReadyDocuments, ProvisoError
 from proviso_service.matters import NO_SUCH_DOCUMENT, Document, DocumentStatus, MatterStore, cause_of, why_not_ready
 
@@ -63,7 +63,7 @@ def _targets(documents: Sequence[Document], document_ids: Sequence[str]) -> Iter
 _log = structlog.get_logger(__name__)
 
 DOCUMENTS_AT_HAND = 64
-"""So many documents whose scores may be known are looked up in one step of the event loop."""
+"""So many documents whose scores may be known are looked up in one step of the event loop. A batch has no more."""
 
 _SECOND_BATCH_PASSAGES = 64
 """The first batch of a job is one document, so that a stream begins soon. The second has so many passages, and later
@@ -102,11 +102,11 @@ class DocumentScoring:
 
     Reading, judging and saving twenty documents of usual length one by one takes ten times as long as together."""
 
-    def __init__(self, scorer: Scorer, settings: IqlConfig, batch_passages: int = PASSAGES_AT_ONCE) -> None:
+    def __init__(self, scorer: Scorer, settings: IqlConfig, batch_passages: int = 0) -> None:
         self._scorer = scorer
         self._at_once = settings.batches_at_once
         self._time_limit_s = settings.time_limit_s
-        self._batch_passages = batch_passages
+        self._batch_passages = batch_passages or scorer.passages_at_once
         self._scoring = asyncio.Semaphore(settings.batches_at_once)
 
     @property
@@ -227,11 +227,11 @@ class DocumentScoring:
 
 def _batches(targets: Iterable[tuple[TargetDocument, Document]], most: int) -> Iterator[Batch]:
     """Yields batches in the order of the targets: first one document, then more and more chunks up to `most`. A longer
-    document stands alone."""
+    document stands alone. Documents are few enough for the event loop to go through their scores in one step."""
     batch: list[tuple[TargetDocument, Document]] = []
     size, room = 0, 0
     for target, document in targets:
-        if batch and size + document.chunk_count > room:
+        if batch and (size + document.chunk_count > room or len(batch) == DOCUMENTS_AT_HAND):
             yield tuple(batch)
             batch, size, room = [], 0, min(most, max(_SECOND_BATCH_PASSAGES, 2 * room))
         batch.append((target, document))

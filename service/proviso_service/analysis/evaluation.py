@@ -1,6 +1,7 @@
 """Reads a query into a plan, and computes each document's score and matches from the scores of the plan's
 statements."""
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -105,13 +106,16 @@ class Planner:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedDocument:
-    """A query on one document, before the texts of its matches are read. `combined` has one score for each chunk;
-    `matched` are the ordinals of the matches, by position; `error` says why there are none of these."""
+    """A query on one document, before the texts of its matches are read. `combined` has one score for each chunk, and
+    `score` is the highest; `matched` are the ordinals of the matches, by position, and `score_sum` adds up their
+    scores; `error` says why there are none of these."""
 
     target: TargetDocument
     combined: Scores
     matched: NDArray[np.intp]
     statement_scores: ScoresByStatement
+    score: float = 0.0
+    score_sum: float = 0.0
     error: str = ""
     cause: FailureCause | None = None
 
@@ -120,8 +124,8 @@ class EvaluatedDocument:
         text counts as the better."""
         if first or len(self.matched) > most:
             best = np.argsort(-self.combined[self.matched], kind="stable")[first : first + most]
-            return list(map(int, np.sort(self.matched[best])))
-        return list(map(int, self.matched))
+            return list(np.sort(self.matched[best]).tolist())
+        return list(self.matched.tolist())
 
 
 def evaluated(plan: QueryPlan, documents: Sequence[ScoredDocument]) -> list[EvaluatedDocument]:
@@ -137,15 +141,28 @@ def _evaluated(plan: QueryPlan, scored: Sequence[ScoredDocument]) -> Iterator[Ev
     joined = {s: np.concatenate([document.scores[s] for document in scored]) for s in plan.statements}
     combined = evaluate(plan.tree, joined, plan.comparison)
     matched = np.flatnonzero(combined > plan.min_score)
-    ends = np.cumsum([len(document.scores[plan.statements[0]]) for document in scored])
-    parts, hits = np.split(combined, ends), np.split(matched, np.searchsorted(matched, ends))
-    for document, start, part, found in zip(scored, [0, *ends], parts, hits, strict=False):
-        yield EvaluatedDocument(document.target, part, found - start, document.scores)
+    lengths = np.array([len(document.scores[plan.statements[0]]) for document in scored])
+    ends = np.cumsum(lengths)
+    starts, filled = ends - lengths, lengths > 0
+    best = np.zeros(len(scored))
+    if len(combined):
+        best[filled] = np.maximum.reduceat(combined, starts[filled])
+    of_document = np.searchsorted(ends, matched, side="right")
+    sums = np.bincount(of_document, weights=combined[matched], minlength=len(scored))
+    # Slices: np.split makes ten calls for each part.
+    hits, last_hits = matched - starts[of_document], np.searchsorted(matched, ends).tolist()
+    start = first_hit = 0
+    for document, end, last_hit, score, score_sum in zip(
+        scored, ends.tolist(), last_hits, best.tolist(), sums.tolist(), strict=True
+    ):
+        part, found = combined[start:end], hits[first_hit:last_hit]
+        yield EvaluatedDocument(document.target, part, found, document.scores, score, score_sum)
+        start, first_hit = end, last_hit
 
 
 def _failed(document: ScoredDocument) -> EvaluatedDocument:
     nothing = np.empty(0, np.float32), np.empty(0, np.intp)
-    return EvaluatedDocument(document.target, *nothing, {}, document.error, document.cause)
+    return EvaluatedDocument(document.target, *nothing, {}, error=document.error, cause=document.cause)
 
 
 def fair_shares(done: Sequence[EvaluatedDocument], query: IqlQuery) -> list[int]:
@@ -157,7 +174,7 @@ def fair_shares(done: Sequence[EvaluatedDocument], query: IqlQuery) -> list[int]
     matching = [one for one in done if len(one.matched)]
     if len(matching) <= query.max_matches_in_all:
         return [share] * len(done)
-    best = sorted(matching, key=lambda one: -one.combined.max())[: query.max_matches_in_all]
+    best = sorted(matching, key=lambda one: -one.score)[: query.max_matches_in_all]
     indices = {one.target.index for one in best}
     return [1 if one.target.index in indices else 0 for one in done]
 
@@ -173,6 +190,13 @@ async def results_of(
         for ordinal in ordinals
     ]
     texts = await store.matched_chunks(plan.tenant, ids)
+    # Thousands of matches take longer than other callers should wait for the event loop.
+    return await asyncio.to_thread(_results, plan, done, shown, texts)
+
+
+def _results(
+    plan: QueryPlan, done: Sequence[EvaluatedDocument], shown: Sequence[Sequence[int]], texts: Mapping[str, Chunk]
+) -> list[DocumentResult]:
     return [_result(plan, one, ordinals, texts) for one, ordinals in zip(done, shown, strict=True)]
 
 
@@ -185,10 +209,10 @@ def _result(
         index=target.index,
         document_id=target.document_id,
         filename=target.filename,
-        score=float(one.combined.max(initial=0.0)),
+        score=one.score,
         matches=tuple(_matches(plan, one, ordinals, texts)),
         match_count=len(one.matched),
-        score_sum=float(one.combined[one.matched].sum(dtype=np.float64)),
+        score_sum=one.score_sum,
         statement_scores=_maxima(one) if explained else (),
         explanation=_explanations(plan, one, [int(one.combined.argmax())])[0] if explained else None,
         error=one.error,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from proviso_service.matters import Document
-from proviso_service.models import ModelPassage, Scores
+from proviso_service.models import ModelPassage, PassageWords, ReadPassages, Scores
 from proviso_service.reading import Chunk
 
 ScoresByStatement = Mapping[str, Scores]
@@ -22,6 +22,23 @@ class ScoreStore(Protocol):
     ) -> Mapping[str, Sequence[ModelPassage]]:
         """Returns, by document, at most `limit` of its chunks from ordinal `first` on, in order; with their vectors
         where these are of the embedding model given."""
+        ...
+
+    async def read_passages(
+        self,
+        tenant: str,
+        document_ids: Sequence[str],
+        words_id: str,
+        embedding_model_id: str,
+        first: int,
+        limit: int,
+    ) -> Mapping[str, ReadPassages]:
+        """Returns, by document, what `words_id` names of at most `limit` of its chunks from ordinal `first` on; only
+        documents of which that is kept. There are no vectors where these are of another embedding model."""
+        ...
+
+    async def keep_words(self, tenant: str, document_id: str, words_id: str, words: PassageWords) -> None:
+        """Keeps what was read in a document, in place of what was there; nothing where it was deleted meanwhile."""
         ...
 
     async def matched_chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:

@@ -1,28 +1,35 @@
 """Scores statements on documents: each passage is judged once for each statement, whoever asks and however often."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from functools import partial
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proviso_service.analysis.scores import ScoreCache, ScoreKey, ScoresByStatement, ScoreStore
 from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound, StorageFailed
 from proviso_service.matters import Document
-from proviso_service.models import Classifier, ModelPassage, Scores
+from proviso_service.models import Classifier, ModelPassage, ReadingClassifier, ReadPassages, Scores
 
 PASSAGES_AT_ONCE = 512
 """So many passages are read, scored and saved together. It bounds the memory that a long document takes, and what is
 lost when its scoring is stopped."""
+
+READ_PASSAGES_AT_ONCE = 4_096
+"""As many, for a classifier that has read them before: it takes about a tenth of a second for a statement."""
 
 STATEMENTS_AT_ONCE = 4
 """A classifier is asked about so many statements at once, for each batch of documents."""
 
 Filled = dict[str, dict[str, Scores]]
 """Scores by document and statement; NaN where there is no score yet."""
+
+Gaps = dict[str, dict[str, NDArray[np.intp]]]
+"""By statement and document, the places in a part of the passages that have no score yet."""
 
 
 class Scorer:
@@ -42,11 +49,17 @@ class Scorer:
         self._cache = cache
         self._embedding_model_id = embedding_model_id
         self._max_kept_statements = max_kept_statements
+        self._reader = classifier if isinstance(classifier, ReadingClassifier) else None
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     @property
     def model_id(self) -> str:
         return self._classifier.model_id
+
+    @property
+    def passages_at_once(self) -> int:
+        """So many passages are best scored together."""
+        return READ_PASSAGES_AT_ONCE if self._reader else PASSAGES_AT_ONCE
 
     async def known(
         self, tenant: str, documents: Sequence[Document], statements: Sequence[str]
@@ -64,7 +77,11 @@ class Scorer:
         return {document_id: scores for document_id, scores in found.items() if len(scores) == len(statements)}
 
     async def others_are_scored(self, tenant: str, documents: Sequence[Document], statements: Sequence[str]) -> bool:
-        """Tells whether the statements have been scored on other documents, so that equal passages may be known."""
+        """Tells whether the statements have been scored on other documents, so that equal passages may be known. For
+        statements that are judged by what was read before, looking for them would take longer than judging."""
+        statements = self._by_texts(statements)
+        if not statements:
+            return False
         ids = {document.document_id for document in documents}
         scored = await self._store.scored_documents(tenant, self.model_id, statements, len(ids) + 1)
         return not ids.issuperset(scored)
@@ -101,7 +118,8 @@ class Scorer:
             found[document.document_id] |= new[document.document_id]
 
     def _cached(self, document: Document, statements: Sequence[str]) -> dict[str, Scores]:
-        cached = ((statement, self._cache.get(self._key(document, statement))) for statement in statements)
+        tenant, model_id, document_id = document.tenant, self.model_id, document.document_id
+        cached = ((one, self._cache.get(ScoreKey(tenant, model_id, document_id, one))) for one in statements)
         return {statement: scores for statement, scores in cached if scores is not None}
 
     def _keep(self, document: Document, scores: ScoresByStatement) -> None:
@@ -123,7 +141,7 @@ class Scorer:
 
     async def _take_over(self, document: Document, scores: dict[str, Scores]) -> None:
         """Takes over what other documents know, for statements of which nothing is known yet."""
-        unknown = [statement for statement, values in scores.items() if np.isnan(values).all()]
+        unknown = [statement for statement in self._by_texts(scores) if np.isnan(scores[statement]).all()]
         if not unknown:
             return
         shared = await self._store.shared_scores(document.tenant, self.model_id, document, unknown)
@@ -135,8 +153,8 @@ class Scorer:
     async def _fill(self, documents: Sequence[Document], scores: Filled) -> None:
         """Has the classifier score, in place, whatever is NaN."""
         longest = max(document.chunk_count for document in documents)
-        for first in range(0, longest, PASSAGES_AT_ONCE):
-            part = slice(first, first + PASSAGES_AT_ONCE)
+        for first in range(0, longest, self.passages_at_once):
+            part = slice(first, first + self.passages_at_once)
             gaps = _gaps(scores, part)
             if gaps:
                 await self._fill_part(documents, part, gaps, scores)
@@ -149,29 +167,72 @@ class Scorer:
                     },
                 )
 
-    async def _fill_part(
-        self,
-        documents: Sequence[Document],
-        part: slice,
-        gaps: Mapping[str, Mapping[str, np.ndarray]],
-        scores: Filled,
-    ) -> None:
-        passages = await self._passages(documents, part)
-        work = (partial(self._fill_statement, s, ordinals, passages, part, scores) for s, ordinals in gaps.items())
-        await all_of(work, at_once=STATEMENTS_AT_ONCE)
+    async def _fill_part(self, documents: Sequence[Document], part: slice, gaps: Gaps, scores: Filled) -> None:
+        by_texts = set(self._by_texts(gaps))
+        read = {statement: ordinals for statement, ordinals in gaps.items() if statement not in by_texts}
+        left = await self._fill_read(self._reader, documents, part, read, scores) if self._reader and read else {}
+        left |= {statement: ordinals for statement, ordinals in gaps.items() if statement in by_texts}
+        if left:
+            asked = {document_id for ordinals in left.values() for document_id in ordinals}
+            passages = await self._passages([d for d in documents if d.document_id in asked], part)
+            work = (partial(self._fill_statement, s, ordinals, passages, part, scores) for s, ordinals in left.items())
+            await all_of(work, at_once=STATEMENTS_AT_ONCE)
+
+    def _by_texts(self, statements: Iterable[str]) -> Sequence[str]:
+        """Returns the statements that are judged by the texts of passages, and not by what was read in them."""
+        return [one for one in statements if not self._reader or self._reader.needs_texts(one)]
+
+    async def _fill_read(
+        self, reader: ReadingClassifier, documents: Sequence[Document], part: slice, gaps: Gaps, scores: Filled
+    ) -> Gaps:
+        """Has passages judged by what was read in them. Returns the gaps in documents without vectors that fit."""
+        asked = {document_id for ordinals in gaps.values() for document_id in ordinals}
+        read = await self._read(reader, [d for d in documents if d.document_id in asked], part)
+        together: dict[tuple[str, ...], list[str]] = {}  # statements by the documents in which they have gaps
+        for statement, ordinals in gaps.items():
+            together.setdefault(tuple(one for one in ordinals if one in read), []).append(statement)
+        for document_ids, statements in together.items():
+            if document_ids:
+                parts = [read[document_id] for document_id in document_ids]
+                found = await reader.score_read(statements, parts)
+                ends = np.cumsum([len(one.words) for one in parts])
+                for statement, values in zip(statements, found, strict=True):
+                    _check(values, int(ends[-1]))
+                    for document_id, some in zip(document_ids, np.split(values, ends[:-1]), strict=True):
+                        scores[document_id][statement][part] = some
+        left = {s: {one: where for one, where in ordinals.items() if one not in read} for s, ordinals in gaps.items()}
+        return {statement: ordinals for statement, ordinals in left.items() if ordinals}
+
+    async def _read(
+        self, reader: ReadingClassifier, documents: Sequence[Document], part: slice
+    ) -> Mapping[str, ReadPassages]:
+        """Returns what was read in the documents that have vectors that fit. A document that came in before there was
+        this way of reading is read now."""
+        tenant, ids = documents[0].tenant, [document.document_id for document in documents]
+        bounds = (reader.words_id, self._embedding_model_id, part.start, part.stop - part.start)
+        read = await self._store.read_passages(tenant, ids, *bounds)
+        unread = [document for document in documents if document.document_id not in read]
+        for document in unread:
+            passages = await self._passages([document], slice(0, document.chunk_count))
+            words = await asyncio.to_thread(reader.read, passages[document.document_id])
+            with suppress(StorageFailed):
+                await self._store.keep_words(tenant, document.document_id, reader.words_id, words)
+        if unread:
+            ids = [document.document_id for document in unread]
+            read = {**read, **await self._store.read_passages(tenant, ids, *bounds)}
+        return {document_id: one for document_id, one in read.items() if len(one.words) == len(one.vectors)}
 
     async def _fill_statement(
         self,
         statement: str,
-        gaps: Mapping[str, np.ndarray],
+        gaps: Mapping[str, NDArray[np.intp]],
         passages: Mapping[str, Sequence[ModelPassage]],
         part: slice,
         scores: Filled,
     ) -> None:
         asked = [passages[document_id][ordinal] for document_id, ordinals in gaps.items() for ordinal in ordinals]
         values = await self._classifier.score(statement, asked)
-        if values.shape != (len(asked),) or not ((values >= 0) & (values <= 1)).all():
-            raise ValueError("a classifier gives one score within 0 and 1 for each passage")
+        _check(values, len(asked))
         start = 0
         for document_id, ordinals in gaps.items():
             scores[document_id][statement][part.start + ordinals] = values[start : start + len(ordinals)]
@@ -199,9 +260,13 @@ class Scorer:
             raise DocumentNotFound(document_id)
 
 
-def _gaps(scores: Filled, part: slice) -> dict[str, dict[str, np.ndarray]]:
-    """Returns, by statement and document, the places in the part that have no score yet."""
-    gaps: dict[str, dict[str, np.ndarray]] = {}
+def _check(values: Scores, count: int) -> None:
+    if values.shape != (count,) or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("a classifier gives one score within 0 and 1 for each passage")
+
+
+def _gaps(scores: Filled, part: slice) -> Gaps:
+    gaps: Gaps = {}
     for document_id, statement, values in _each(scores):
         missing = np.flatnonzero(np.isnan(values[part]))
         if len(missing):

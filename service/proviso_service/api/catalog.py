@@ -56,7 +56,7 @@ class CatalogServicer(CatalogServiceServicer):
         return pb.GetContextItemResponse(item=catalog_item(item), content=item.content)
 
     async def ReloadCatalog(self, _request: pb.ReloadCatalogRequest, _context: Context) -> pb.ReloadCatalogResponse:
-        return pb.ReloadCatalogResponse(item_count=len(await self._catalog.reload()))
+        return pb.ReloadCatalogResponse(item_count=len(await self._catalog.reload_everywhere()))
 
     async def ListToolServers(
         self, _request: pb.ListToolServersRequest, _context: Context

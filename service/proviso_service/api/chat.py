@@ -152,7 +152,7 @@ class ChatRequestModel(WithAssets):
             document_context=self.documents(),
             selected_assets=self.selected_assets,
             session_id=self.session_id or "",
-            history=tuple(HistoryMessage(m.role, m.content) for m in self.history.messages) if self.history else (),
+            history=tuple([HistoryMessage(m.role, m.content) for m in self.history.messages]) if self.history else (),
             request_id=self.request_id,
             on_disconnect=self.on_disconnect,
             options=self.options.to_domain() if self.options else TurnOptions(),

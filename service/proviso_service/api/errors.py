@@ -132,6 +132,8 @@ def _metadata(error: ProvisoError) -> dict[str, str]:
     match error:
         case errors.SessionBusy():
             return {"turn_id": error.turn_id}
+        case errors.TurnElsewhere():
+            return {"owner": error.owner}
         case errors.NoReadyDocuments():
             return {"ready": "0", "processing": str(error.processing), "failed": str(error.failed)}
         case errors.ContextItemNotFound():
@@ -150,7 +152,7 @@ def _details(error: ProvisoError, reason: str) -> Iterator[Message]:
                 }
             ]
         )
-    if isinstance(error, errors.QuotaExceeded):
+    if isinstance(error, (errors.QuotaExceeded, errors.Overloaded)):
         yield QuotaFailure(violations=[{"subject": error.subject[:MAX_TEXT_CHARS], "description": error.message}])
     match error:
         case InvalidIql():

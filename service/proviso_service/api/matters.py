@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from proviso_client.v1 import matters_pb2 as pb
 from proviso_client.v1.matters_pb2_grpc import MatterServiceServicer
 from proviso_service.access import Authorisation, MatterRole
+from proviso_service.admission import Admission
 from proviso_service.api.convert.matters import (
     MATTER_ROLES,
     content_header,
@@ -36,7 +37,7 @@ from proviso_service.api.request_models import (
     parse,
 )
 from proviso_service.api.sessions import conversations_about
-from proviso_service.api.uploads import UPLOAD_IDLE_S, Upload
+from proviso_service.api.uploads import UPLOAD_IDLE_S, UPLOADS_AT_ONCE, Upload
 from proviso_service.errors import MatterNotFound, NotAllowed
 from proviso_service.identity import Role
 from proviso_service.matters import Matter, Matters, Member, MemberStore, Visibility
@@ -206,6 +207,7 @@ class MatterServicer(MatterServiceServicer):
         self._authorisation = Authorisation(members)
         self._identify = identify
         self._upload_idle_s = upload_idle_s
+        self._uploads = Admission("uploads", UPLOADS_AT_ONCE, on_loop=False)
 
     async def CreateMatter(self, request: pb.CreateMatterRequest, context: Context) -> pb.CreateMatterResponse:
         asked = parse(CreateMatterRequestModel, request)
@@ -288,9 +290,8 @@ class MatterServicer(MatterServiceServicer):
         self, requests: AsyncIterator[pb.UploadDocumentRequest], context: Context
     ) -> pb.UploadDocumentResponse:
         upload = Upload(requests, self._upload_idle_s)
-        header = await upload.header()
-        async with aclosing(upload.pieces()) as pieces:
-            stored = await self._matters.upload(self._tenant(context), header, pieces)
+        async with self._uploads.one(self._identify(context, "")), aclosing(upload.pieces()) as pieces:
+            stored = await self._matters.upload(self._tenant(context), await upload.header(), pieces)
         return pb.UploadDocumentResponse(document=document(stored.document), already_existed=stored.already_existed)
 
     async def GetDocument(self, request: pb.GetDocumentRequest, context: Context) -> pb.GetDocumentResponse:

@@ -9,11 +9,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import grpc
 from google.protobuf import field_mask_pb2
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 from pydantic import (
     AfterValidator,
@@ -227,17 +229,28 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 def _plain(message: Message) -> dict[str, Any]:
     """The fields as Python values; absent messages and absent optional scalars are None. A list is cut behind the first
     item that is too many."""
-    return {field.name: _value(message, field) for field in message.DESCRIPTOR.fields}
+    values: dict[str, Any] = {}
+    for name, has_presence, is_repeated, is_message in _fields_of(message.DESCRIPTOR):
+        if has_presence and not message.HasField(name):
+            values[name] = None
+            continue
+        value = getattr(message, name)
+        if is_repeated:
+            value = value[: MAX_ITEMS + 1]
+            values[name] = [_plain(item) for item in value] if is_message else value
+        else:
+            values[name] = _plain(value) if is_message else value
+    return values
 
 
-def _value(message: Message, field: Any) -> Any:
-    if field.has_presence and not message.HasField(field.name):
-        return None
-    value = getattr(message, field.name)
-    if not field.is_repeated:
-        return value if field.message_type is None else _plain(value)
-    items = value[: MAX_ITEMS + 1]
-    return items if field.message_type is None else [_plain(item) for item in items]
+@lru_cache(maxsize=1_000)
+def _fields_of(descriptor: Descriptor) -> tuple[tuple[str, bool, bool, bool], ...]:
+    """Of each field its name, and whether it has presence, is repeated and holds messages. There are as many kinds of
+    messages as the contract has."""
+    return tuple(
+        (field.name, field.has_presence, field.is_repeated, field.message_type is not None)
+        for field in descriptor.fields
+    )
 
 
 def _violations(error: ValidationError) -> Iterator[FieldViolation]:

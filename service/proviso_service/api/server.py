@@ -1,7 +1,10 @@
 """The gRPC server."""
 
 import ipaddress
+import resource
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import grpc
 import structlog
@@ -21,7 +24,7 @@ from proviso_service.api.chat import ChatServicer
 from proviso_service.api.interceptors import CallInterceptor, Middleware
 from proviso_service.api.interceptors.authentication import AccessControl
 from proviso_service.api.interceptors.chain import errors
-from proviso_service.api.interceptors.limits import Deadlines, Gate, RunningCalls
+from proviso_service.api.interceptors.limits import CallsOfCaller, Deadlines, Gate, RunningCalls
 from proviso_service.api.interceptors.observation import CallSpans, access_log, request_ids
 from proviso_service.api.maintenance import MaintenanceServicer
 from proviso_service.api.matters import MatterServicer
@@ -54,9 +57,22 @@ MAX_CALLS_OF_CONNECTION = 1_024
 MAX_CALLS_WAITING = 8_192
 """Calls that wait for their turn. gRPC cancels calls of anybody from a thousand on, where one caller sends too many."""
 
+MAX_CONNECTIONS = 4_096
+
 _INSECURE = "everybody on the network can read and change what passes, or act as anybody"
 
 _log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionTimes:
+    """How long connections last, in seconds. One without calls is closed after `idle_s`. One of `age_s` takes no more
+    calls, and those that run have `age_grace_s` to end: clients connect again by themselves, and find the replicas that
+    were added meanwhile. A turn that waits for a person ends within the grace time."""
+
+    idle_s: float = 5 * 60.0
+    age_s: float = 60 * 60.0
+    age_grace_s: float = 15 * 60.0
 
 
 class CannotListen(Exception):
@@ -72,13 +88,15 @@ def create_server(
     unary_timeout_s: float = UNARY_TIMEOUT_S,
     max_request_bytes: int = MAX_REQUEST_BYTES,
     max_calls_running: int = MAX_CALLS_RUNNING,
+    connections: ConnectionTimes | None = None,
 ) -> grpc.aio.Server:
     """A server without a port (see `listen`) and without services (see `add_services`), not started; `access` may be
     opened later. Call inside the event loop that it will run in."""
     middlewares = _middlewares(settings, readiness, tracer_provider, unary_timeout_s, max_calls_running)
+    share = CallsOfCaller(max_calls_running - max_calls_running // 4)
     return grpc.aio.server(
-        interceptors=[CallInterceptor([*middlewares, access], access.admit)],
-        options=_options(max_request_bytes),
+        interceptors=[CallInterceptor([*middlewares, access, share], access.admit)],
+        options=_options(max_request_bytes, connections or ConnectionTimes()),
     )
 
 
@@ -95,18 +113,31 @@ class Servicers:
     maintenance: MaintenanceServicer
 
 
+class _HandlersByName:
+    """Stands for a server where generated code adds handlers, and gives it those that are found by a call's name. The
+    code adds each method by itself, too: for each of them gRPC keeps a task, and it looks at all at every call, which
+    took a twentieth of a short turn's time on the event loop."""
+
+    def __init__(self, server: grpc.aio.Server) -> None:
+        self.add_generic_rpc_handlers = server.add_generic_rpc_handlers
+
+    def add_registered_method_handlers(self, _service: str, _handlers: Mapping[str, object]) -> None:
+        """Leaves them out."""
+
+
 def add_services(
     server: grpc.aio.Server, servicers: Servicers, readiness: Readiness, *, reflection: bool = True
 ) -> None:
     """Adds the services of the contract, health, and reflection where it is wanted."""
-    add_AccessServiceServicer_to_server(servicers.access, server)
-    add_ChatServiceServicer_to_server(servicers.chat, server)
-    add_SessionServiceServicer_to_server(servicers.sessions, server)
-    add_CatalogServiceServicer_to_server(servicers.catalog, server)
-    add_MatterServiceServicer_to_server(servicers.matters, server)
-    add_ToolServiceServicer_to_server(servicers.tools, server)
-    add_MaintenanceServiceServicer_to_server(servicers.maintenance, server)
-    health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, server)
+    by_name = cast(grpc.aio.Server, _HandlersByName(server))
+    add_AccessServiceServicer_to_server(servicers.access, by_name)
+    add_ChatServiceServicer_to_server(servicers.chat, by_name)
+    add_SessionServiceServicer_to_server(servicers.sessions, by_name)
+    add_CatalogServiceServicer_to_server(servicers.catalog, by_name)
+    add_MatterServiceServicer_to_server(servicers.matters, by_name)
+    add_ToolServiceServicer_to_server(servicers.tools, by_name)
+    add_MaintenanceServiceServicer_to_server(servicers.maintenance, by_name)
+    health_pb2_grpc.add_HealthServicer_to_server(readiness.servicer, by_name)
     if reflection:
         add_reflection(server)
 
@@ -157,7 +188,7 @@ def _middlewares(
     ]
 
 
-def _options(max_request_bytes: int) -> list[tuple[str, int]]:
+def _options(max_request_bytes: int, connections: ConnectionTimes) -> list[tuple[str, int]]:
     return [
         ("grpc.max_receive_message_length", max_request_bytes),
         ("grpc.max_send_message_length", MAX_SEND_BYTES),
@@ -165,7 +196,11 @@ def _options(max_request_bytes: int) -> list[tuple[str, int]]:
         ("grpc.server.max_pending_requests", MAX_CALLS_WAITING),
         ("grpc.server.max_pending_requests_hard_limit", 2 * MAX_CALLS_WAITING),
         # A connection that does not say what it wants holds a file open.
-        ("grpc.server_handshake_timeout_ms", 20_000),
+        ("grpc.server_handshake_timeout_ms", 10_000),
+        ("grpc.max_allowed_incoming_connections", _most_connections()),
+        ("grpc.max_connection_idle_ms", round(connections.idle_s * 1e3)),
+        ("grpc.max_connection_age_ms", round(connections.age_s * 1e3)),
+        ("grpc.max_connection_age_grace_ms", round(connections.age_grace_s * 1e3)),
         # A port in use is an error, not a second server that gets half of the calls.
         ("grpc.so_reuseport", 0),
         # Clients behind proxies ping often, also between calls; gRPC would close their connections by default.
@@ -176,6 +211,17 @@ def _options(max_request_bytes: int) -> list[tuple[str, int]]:
         ("grpc.keepalive_time_ms", 60_000),
         ("grpc.keepalive_timeout_ms", 20_000),
     ]
+
+
+def _most_connections() -> int:
+    """At most half of the files that the process may have open: the rest is for documents, the state and models. The
+    process takes as many as the system lets it have."""
+    open_files, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS
+    if open_files != resource.RLIM_INFINITY and open_files < wanted:
+        open_files = wanted if allowed == resource.RLIM_INFINITY else min(wanted, allowed)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, allowed))
+    return MAX_CONNECTIONS if open_files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, open_files // 2)
 
 
 def _is_loopback(host: str) -> bool:

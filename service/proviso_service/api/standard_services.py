@@ -33,10 +33,14 @@ _List: type[Message] = health_pb2.HealthListResponse  # type: ignore[attr-define
 
 
 class Health(health.aio.HealthServicer):
-    """Also answers List, which Python's gRPC leaves out."""
+    """Also answers List, which Python's gRPC leaves out. `beside` are the names of what is told beside the services."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.beside: list[str] = []
 
     async def List(self, request: Message, context: Context) -> Message:  # noqa: N802 - gRPC's name
-        checks = {name: health_pb2.HealthCheckRequest(service=name) for name in NAMES}
+        checks = {name: health_pb2.HealthCheckRequest(service=name) for name in (*NAMES, *self.beside)}
         statuses = {name: await self.Check(check, context) for name, check in checks.items()}
         return _List(statuses=statuses)
 
@@ -64,7 +68,13 @@ class Readiness:
 
     async def set_sound(self, sound: bool) -> None:
         """Whether the storage of a ready service is sound."""
-        await self._set(health_pb2.HealthCheckResponse.SERVING if sound else health_pb2.HealthCheckResponse.NOT_SERVING)
+        await self._set(_status(sound))
+
+    async def set_reachable(self, name: str, reachable: bool) -> None:
+        """Tells of something that the service works with and goes on without, by a name of its own."""
+        if name not in self.servicer.beside:
+            self.servicer.beside.append(name)
+        await self.servicer.set(name, _status(reachable))
 
     async def enter_shutdown(self) -> None:
         """No new work is accepted from now on."""
@@ -74,6 +84,11 @@ class Readiness:
     async def _set(self, status: int) -> None:
         for name in NAMES:
             await self.servicer.set(name, status)
+
+
+def _status(is_well: bool) -> int:
+    response = health_pb2.HealthCheckResponse
+    return response.SERVING if is_well else response.NOT_SERVING
 
 
 V1ALPHA = "grpc.reflection.v1alpha"

@@ -6,8 +6,6 @@ from threading import Lock
 
 import grpc
 import structlog
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from cryptography.x509 import load_pem_x509_certificates
 
 from proviso_service.settings import ServerSettings
 
@@ -45,6 +43,9 @@ class _CertificateFiles:
 
     def read(self) -> grpc.ServerCertificateConfiguration:
         """Raises UnusableCertificate; then the certificate before stays in use."""
+        from cryptography.hazmat.primitives.serialization import load_pem_private_key
+        from cryptography.x509 import load_pem_x509_certificates
+
         self._stamps = self._stamps_now()
         chain, key = _bytes(self._certificate), _bytes(self._key)
         client_ca = _bytes(self._client_ca) if self._client_ca else None

@@ -1,14 +1,16 @@
 # ruff: noqa: N802  methods have the names of the contract
 """ToolService: the tools of the agent, called directly."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_client.v1.tools_pb2_grpc import ToolServiceServicer
+from proviso_service.admission import Admission
 from proviso_service.analysis.classification import DEFAULT_MAX_CLAUSES, Classification, ClassifyQuery
 from proviso_service.analysis.extraction import DEFAULT_MAX_ALTERNATIVES, Extraction, ExtractQuery
 from proviso_service.analysis.model import DEFAULT_MAX_MATCHES, IqlQuery
@@ -208,6 +210,13 @@ class RetrieveDocumentationRequestModel(PagedRequest):
     query: Question
 
 
+CALLS_AT_ONCE = 64
+"""Calls that search, score or extract at the same time."""
+
+MAX_CALLS_WAITING, CALL_WAIT_S = 1_024, 5.0
+"""How many more may wait, and for how long: they take milliseconds, and nobody sits before an empty answer."""
+
+
 class ToolServicer(ToolServiceServicer):
     """`max_output_chars` bounds the text that RetrieveDocumentation makes of its passages."""
 
@@ -229,11 +238,15 @@ class ToolServicer(ToolServiceServicer):
         self._classification = classification
         self._extraction = extraction
         self._max_output_chars = max_output_chars
+        self._admission = Admission(
+            "tool calls", CALLS_AT_ONCE, max_waiting=MAX_CALLS_WAITING, wait_s=CALL_WAIT_S, on_loop=False
+        )
         self._identify = identify
 
     async def Search(self, request: pb.SearchRequest, context: Context) -> pb.SearchResponse:
         asked = parse(SearchRequestModel, request)
-        outcome = await self._retriever.search(self._tenant(context), asked.to_domain())
+        async with self._begun(context) as tenant:
+            outcome = await self._retriever.search(tenant, asked.to_domain())
         return search_response(outcome)
 
     async def ListMatterDocuments(
@@ -259,13 +272,16 @@ class ToolServicer(ToolServiceServicer):
 
     async def ExecuteIql(self, request: pb.ExecuteIqlRequest, context: Context) -> pb.ExecuteIqlResponse:
         asked = parse(ExecuteIqlRequestModel, request)
-        outcome = await self._analysis.execute(self._tenant(context), asked.to_domain())
-        return iql_response(outcome)
+        async with self._begun(context) as tenant:
+            outcome = await self._analysis.execute(tenant, asked.to_domain())
+            return await asyncio.to_thread(iql_response, outcome)  # its messages may be thousands
 
     async def StreamIql(self, request: pb.StreamIqlRequest, context: Context) -> AsyncIterator[pb.StreamIqlResponse]:
         asked = parse(StreamIqlRequestModel, request)
-        stream = self._analysis.stream(self._tenant(context), asked.query.to_domain())
-        async with aclosing(stream) as steps:
+        async with (
+            self._begun(context) as tenant,
+            aclosing(self._analysis.stream(tenant, asked.query.to_domain())) as steps,
+        ):
             async for progress in steps:
                 yield iql_progress(progress)
 
@@ -282,22 +298,31 @@ class ToolServicer(ToolServiceServicer):
 
     async def Extract(self, request: pb.ExtractRequest, context: Context) -> pb.ExtractResponse:
         asked = parse(ExtractRequestModel, request)
-        outcome = await self._extraction.extract(self._tenant(context), asked.to_domain())
+        async with self._begun(context) as tenant:
+            outcome = await self._extraction.extract(tenant, asked.to_domain())
         return extract_response(outcome)
 
     async def Classify(self, request: pb.ClassifyRequest, context: Context) -> pb.ClassifyResponse:
         asked = parse(ClassifyRequestModel, request)
-        outcome = await self._classification.classify(self._tenant(context), asked.to_domain())
+        async with self._begun(context) as tenant:
+            outcome = await self._classification.classify(tenant, asked.to_domain())
         return classify_response(outcome)
 
     async def RetrieveDocumentation(
         self, request: pb.RetrieveDocumentationRequest, context: Context
     ) -> pb.RetrieveDocumentationResponse:
         asked = parse(RetrieveDocumentationRequestModel, request)
-        tenant, page = self._tenant(context), asked.page
-        outcome = await self._documentation.search(tenant, asked.query, page.size, page.token)
-        outlines = await self._documentation.outlines(tenant, outcome)
+        async with self._begun(context) as tenant:
+            outcome = await self._documentation.search(tenant, asked.query, asked.page.size, asked.page.token)
+            outlines = await self._documentation.outlines(tenant, outcome)
         return documentation_response(outcome, outlines, self._max_output_chars)
 
     def _tenant(self, context: Context) -> str:
         return self._identify(context, "").tenant
+
+    @asynccontextmanager
+    async def _begun(self, context: Context) -> AsyncIterator[str]:
+        """Waits until a call that computes may begin, and yields its tenant. Raises Overloaded."""
+        caller = self._identify(context, "")
+        async with self._admission.one(caller):
+            yield caller.tenant

@@ -13,8 +13,10 @@ from proviso_service.errors import InvalidRequest
 from proviso_service.matters import UploadHeader
 from proviso_service.value_faults import refusal
 
-UPLOAD_IDLE_S = 60.0
+UPLOAD_IDLE_S = 10.0
 """Longest wait for the next message of an upload."""
+
+UPLOADS_AT_ONCE = 64
 
 SHA256_HEX_DIGITS = 64
 

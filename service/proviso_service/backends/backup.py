@@ -20,11 +20,11 @@ from proviso_service.backends.backup_files import (
     file_pieces,
     finish,
     manifest_of,
-    move,
     put,
     write_file,
 )
-from proviso_service.backends.blobs.folder import FolderBlobStore
+from proviso_service.backends.blobs.folder import move
+from proviso_service.backends.blobs.port import PlainBlobs
 from proviso_service.backends.folder_lock import DataFolderError
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
@@ -141,36 +141,34 @@ class _Copying:
             await self._files.originals.delete(entry.tenant, entry.key)
 
 
-async def restore(source: Path, state: Path, blobs_folder: Path, keys: "TenantKeys | None" = None) -> Manifest:
+async def restore(source: Path, state: Path, blobs: PlainBlobs, keys: "TenantKeys | None" = None) -> Manifest:
     """Puts the state and the originals of a backup in their places, which have to be empty and locked by the caller.
     Every hash is compared, and the state is brought up to date. What is sealed with a key that was destroyed is left
     out, and the manifest that is returned says so. Raises BackupFailed; then nothing was put there."""
-    for place in (state, state.with_name(f"{state.name}-wal"), blobs_folder):
+    for place in (state, state.with_name(f"{state.name}-wal")):
         if await asyncio.to_thread(_holds_something, place):
             raise BackupFailed(f"{place} is there already: restore into a new data folder")
     manifest = await asyncio.to_thread(manifest_of, source)
     files = BackupFiles.of(source, keys)
-    new_state, new_blobs = (place.with_name(f"{place.name}.restored") for place in (state, blobs_folder))
+    new_state = state.with_name(f"{state.name}.restored")
     try:
-        shutil.rmtree(new_blobs, ignore_errors=True)
+        if not await blobs.is_empty():
+            raise BackupFailed(f"{blobs} holds uploaded files already: restore into an empty place")
         remove_database(new_state)
-        blobs = FolderBlobStore(new_blobs)
-        await blobs.open()
-        if manifest.state:
-            await write_file(new_state, checked(files.state, manifest.state))
-        else:
-            manifest = await _put_together(new_state, files, manifest)
-        for entry in manifest.originals:
-            await put(blobs, entry.tenant, entry.key, checked(files.originals, entry))
-        await _check_state(new_state, manifest)
-        await asyncio.to_thread(move, new_blobs, blobs_folder)
+        async with blobs.filled() as new_blobs:
+            if manifest.state:
+                await write_file(new_state, checked(files.state, manifest.state))
+            else:
+                manifest = await _put_together(new_state, files, manifest)
+            for entry in manifest.originals:
+                await put(new_blobs, entry.tenant, entry.key, checked(files.originals, entry))
+            await _check_state(new_state, manifest)
         await asyncio.to_thread(move, new_state, state)
     except UnusableKeys as error:
         raise BackupFailed(error.details) from error
     except (OSError, sqlite3.Error, ProvisoError, UnusableState, UnknownSchema, ValueError) as error:
         raise BackupFailed(str(error)) from error
     finally:
-        shutil.rmtree(new_blobs, ignore_errors=True)
         remove_database(new_state)
     return manifest
 

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from proviso_service.backends.blobs.folder import FolderBlobStore
+from proviso_service.backends.blobs.folder import FolderBlobStore, move, sync
+from proviso_service.matters import BlobStore
 
 if TYPE_CHECKING:
     from proviso_service.backends.sealing.tenant_keys import TenantKeys
@@ -129,7 +130,7 @@ def sealed_key(key: str) -> str:
     return key + SEALED
 
 
-async def put(store: FolderBlobStore, tenant: str, key: str, pieces: AsyncGenerator[bytes, None]) -> Entry:
+async def put(store: BlobStore, tenant: str, key: str, pieces: AsyncGenerator[bytes, None]) -> Entry:
     """Stores the pieces as they are, and returns their hash and size."""
     sha256, size = hashlib.sha256(), 0
 
@@ -190,25 +191,9 @@ def finish(unfinished: Path, destination: Path, manifest: Manifest) -> None:
     written = manifest.model_dump_json(indent=1).encode()
     for name, content in ((MANIFEST, written), (MANIFEST_HASH, _hash_line(written))):
         (unfinished / name).write_bytes(content)
-        _sync(unfinished / name)
+        sync(unfinished / name)
     move(unfinished, destination)
-
-
-def move(source: Path, target: Path) -> None:
-    """Renames a file or folder; an empty folder may be in its place. It is durable when this returns."""
-    for folder in (source, target.parent):
-        _sync(folder)
-    source.replace(target)
-    _sync(target.parent)
 
 
 def _hash_line(manifest: bytes) -> bytes:
     return f"{hashlib.sha256(manifest).hexdigest()}  {MANIFEST}\n".encode()
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

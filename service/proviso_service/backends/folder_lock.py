@@ -1,4 +1,5 @@
-"""FolderLock lets only one process use a data folder, and StateLock a state database, which may lie elsewhere.
+"""FolderLock lets only one process use a data folder, StateLock a state database, and BlobsLock a folder of uploaded
+files, where these lie elsewhere.
 
 Two processes that write the embedded vector index corrupt it (this was measured), and the second of two that share a
 state ends the turns of the first, so a second process must not start.
@@ -97,6 +98,15 @@ class StateLock(FolderLock):
         self._place = f"The state {state}"
 
     def _make_folder(self) -> None: ...
+
+
+class BlobsLock(StateLock):
+    """An exclusive lock on a folder of uploaded files, in a file beside it: a process clears away at its start what it
+    finds unfinished there."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._place = f"The folder of uploaded files {folder}"
 
 
 def _holder(descriptor: int) -> int | None:

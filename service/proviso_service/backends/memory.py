@@ -1,4 +1,5 @@
-"""Caches in the memory of this process: MemoryCache for values of the agent, MemoryVectorCache for vectors of texts."""
+"""Caches in the memory of this process: MemoryCache for values of the agent, MemoryVectorCache for vectors of texts,
+RecentQueries for those of queries."""
 
 import time
 from collections import OrderedDict
@@ -7,13 +8,15 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from proviso_service.agent.caching import CacheKey, CacheScope
-from proviso_service.models import Vectors
+from proviso_service.context.model import content_sha256
+from proviso_service.models import Embedder, Vectors
 
 V = TypeVar("V")
 
 MAX_ENTRIES = 2_000
 MAX_BYTES = 64 * 1024 * 1024
 MAX_VECTORS = 20_000
+MAX_QUERIES = 2_000
 ENTRY_BYTES = 1_000
 """Estimated memory of an entry beside its value."""
 
@@ -132,3 +135,33 @@ class MemoryVectorCache:
             self._by_use.move_to_end((model_id, sha256))
         while len(self._by_use) > self._max_vectors:
             self._by_use.popitem(last=False)
+
+
+class RecentQueries:
+    """An Embedder that keeps the vectors of the queries it was asked for last. A message is embedded several times in
+    one turn, to choose items, to choose summaries and to search, after it was for its preview; and people put the same
+    question to one matter after the other."""
+
+    def __init__(self, embedder: Embedder, max_queries: int = MAX_QUERIES) -> None:
+        self._embedder = embedder
+        self._vectors = MemoryVectorCache(max_queries)
+
+    @property
+    def model_id(self) -> str:
+        return self._embedder.model_id
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    async def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return await self._embedder.embed_documents(texts)
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Returns a vector that must not be changed. Texts are not kept, but their hashes."""
+        sha256 = content_sha256(text)
+        known = await self._vectors.get(self.model_id, [sha256])
+        if sha256 not in known:
+            known = {sha256: await self._embedder.embed_query(text)}
+            await self._vectors.put(self.model_id, known)
+        return known[sha256]

@@ -4,16 +4,16 @@ import asyncio
 import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import structlog
 from sqlalchemy import Connection, text
 
-from proviso_service.backends.folder_lock import FolderLock, StateLock
+from proviso_service.backends.folder_lock import BlobsLock, FolderLock, StateLock
 from proviso_service.backends.sql.database import Database
-from proviso_service.backends.sql.integrity import damage_of
+from proviso_service.backends.sql.integrity import UnusableState, damage_of
 from proviso_service.backends.sql.snapshot import remove_forgotten_snapshot
 from proviso_service.backends.storage_health import StorageFault, StorageHealth
 from proviso_service.errors import ProvisoError, Unavailable
@@ -47,19 +47,26 @@ _log = structlog.get_logger(__name__)
 
 
 @contextmanager
-def locked(data_dir: Path, state: Path) -> Iterator[None]:
-    """Owns the data folder and the state while the context is open. Raises DataFolderError."""
-    with FolderLock(data_dir), StateLock(state):
-        remove_forgotten_snapshot(state)
+def locked(data_dir: Path, state: Path | None, blobs: Path | None = None) -> Iterator[None]:
+    """Owns the data folder, the state where it is a file, and the folder of uploaded files where that lies elsewhere,
+    while the context is open. Raises DataFolderError."""
+    with (
+        FolderLock(data_dir),
+        StateLock(state) if state else nullcontext(),
+        BlobsLock(blobs) if blobs else nullcontext(),
+    ):
+        if state:
+            remove_forgotten_snapshot(state)
         yield
 
 
 class StorageKeeper:
-    """Tells whether the storage is sound, looks whether its faults are over, and checks it every night."""
+    """Tells whether the storage is sound, looks whether its faults are over, and checks it every night. `state` is the
+    file of the state; None where a server has it, whose own affair its files are."""
 
     def __init__(
         self,
-        state: Path,
+        state: Path | None,
         database: Database,
         store: MatterStore,
         blobs: BlobStore,
@@ -92,7 +99,7 @@ class StorageKeeper:
     async def check(self) -> None:
         """Reads every page of the state and every original, and says in one log line what is wrong."""
         try:
-            damage = await asyncio.to_thread(damage_of, self._state)
+            damage = await asyncio.to_thread(damage_of, self._state) if self._state else ""
             found = await check_originals(self._store, self._blobs, ORIGINALS_BYTES_PER_S)
         except (sqlite3.Error, ProvisoError, OSError) as error:
             _log.warning("storage_check_failed", failure=repr(error))
@@ -108,6 +115,8 @@ class StorageKeeper:
         """Rewrites the state, so that its file holds nothing but its rows. A large one is rewritten at night only,
         because writes wait for it: returns False at other times. Raises Unavailable when the disk has no room for
         it."""
+        if self._state is None:
+            return True
         size = self._state.stat().st_size
         if size > SMALL_BYTES and _now().hour != NIGHT_HOUR:
             return False
@@ -133,6 +142,10 @@ class StorageKeeper:
         """Looks whether a fault is over."""
         try:
             match fault:
+                case _ if self._state is None:
+                    await self._database.hold_again()
+                    await self._database.write(_write_anything)
+                    self._health.over(fault)
                 case StorageFault.FULL:
                     reserve = self._health.reserve
                     if not reserve or await asyncio.to_thread(reserve.make_with_room):
@@ -143,7 +156,7 @@ class StorageKeeper:
                 case StorageFault.DAMAGED:
                     if not await asyncio.to_thread(damage_of, self._state):
                         self._health.over(fault)
-        except (sqlite3.Error, ProvisoError, OSError):
+        except (sqlite3.Error, ProvisoError, UnusableState, OSError):
             return  # not over yet
 
     async def _check_nightly(self) -> None:

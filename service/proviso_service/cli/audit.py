@@ -59,11 +59,10 @@ def _walk(
     data_dir: Path | None, command: str, work: "Callable[[Iterator[AuditEvent]], Verification]"
 ) -> "Verification":
     from proviso_service.backends.sql.audit import SqlAuditStore
-    from proviso_service.backends.sql.database import state_file
-    from proviso_service.cli.state import on_state
+    from proviso_service.cli.state import has_state, on_state
 
     settings = load_settings({("data_dir",): data_dir})
-    if not state_file(settings.resolved_state_url).is_file():
+    if not has_state(settings):
         raise UsageProblem(f"There is no audit in {settings.data_dir}")
     return on_state(settings, command, lambda database: SqlAuditStore(database).walk(work))
 

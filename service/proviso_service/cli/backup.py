@@ -2,20 +2,21 @@
 
 import asyncio
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 from proviso_service.backends.backup import back_up, restore
 from proviso_service.backends.backup_files import BackupFailed, Manifest
-from proviso_service.backends.folder_lock import DataFolderError, FolderLock, StateLock
-from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.folder_lock import DataFolderError
+from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
+from proviso_service.backends.sql.state_url import state_file
+from proviso_service.backends.storage import locked
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem
 from proviso_service.cli.state import record
-from proviso_service.errors import ProvisoError, UnusableKeys
+from proviso_service.errors import ProvisoError, Unavailable, UnusableKeys
 from proviso_service.settings import Settings
-from proviso_service.wiring_storage import blob_store, tenant_keys
+from proviso_service.wiring_storage import blob_store, plain_blobs, tenant_keys
 
 MAX_NAMED = 5
 
@@ -31,7 +32,7 @@ def make_backup(destination: Path, data_dir: Path | None) -> int:
         manifest = asyncio.run(back_up(state, blobs, destination.absolute(), keys))
     except UnusableKeys as error:
         raise CommandError(f"The backup failed: {error.details}") from error
-    except BackupFailed as error:
+    except (BackupFailed, Unavailable) as error:
         raise CommandError(f"The backup failed: {error}") from error
     _record(settings, "proviso backup", "back up")
     sys.stdout.write(f"Backed up {_contents(manifest)} to {destination}\n")
@@ -50,16 +51,14 @@ def restore_backup(source: Path, data_dir: Path | None) -> None:
     settings = load_settings({("data_dir",): data_dir})
     state = _state_of(settings)
     try:
-        with ExitStack() as held:
-            held.enter_context(FolderLock(settings.data_dir))
-            held.enter_context(StateLock(state))
-            manifest = asyncio.run(restore(source, state, settings.data_dir / "blobs", tenant_keys(settings)))
+        with locked(settings.data_dir, state, settings.own_blobs_folder):
+            manifest = asyncio.run(restore(source, state, plain_blobs(settings), tenant_keys(settings)))
             _record(settings, "proviso restore", "restore")
     except DataFolderError as error:
         raise UsageProblem(str(error)) from error
     except UnusableKeys as error:
         raise CommandError(f"Nothing was restored: {error.details}") from error
-    except BackupFailed as error:
+    except (BackupFailed, Unavailable) as error:
         raise CommandError(f"Nothing was restored: {error}") from error
     sys.stdout.write(f"Restored {_contents(manifest)} of {manifest.create_time:%Y-%m-%d %H:%M:%S} UTC\n")
     _tell_left_out(manifest)

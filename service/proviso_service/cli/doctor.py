@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 import grpc.aio
 from alembic.script import ScriptDirectory
 from rich.text import Text
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, func, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.sql import migrations
-from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import check_sound
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import chunks, documents, packed_documents
@@ -27,13 +27,22 @@ from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.cli.server_options import Server
+from proviso_service.cli.state import has_state
 from proviso_service.embedded import ModelNotPrepared, verify_prepared
-from proviso_service.errors import ProvisoError, UnusableKeys
+from proviso_service.errors import ProvisoError, Unavailable, UnusableKeys
 from proviso_service.matters import DocumentStatus, check_originals
 from proviso_service.reading import left_open
 from proviso_service.settings import Settings
-from proviso_service.wiring_models import BackEnd, BackEndUnavailable, back_ends, vector_model
-from proviso_service.wiring_storage import blob_store
+from proviso_service.wiring_models import (
+    BackEnd,
+    BackEndUnavailable,
+    VectorModel,
+    back_ends,
+    models_on_servers,
+    server_addresses,
+    vector_model,
+)
+from proviso_service.wiring_storage import blob_store, plain_blobs, state_of
 
 MAX_ORIGINALS_NAMED = 5
 
@@ -83,12 +92,14 @@ async def examine(data_dir: Path | None = None, models_dir: Path | None = None) 
         return [Finding(Level.FAIL, "Settings", error.message, "Mend it and run the doctor again.")]
     with ExitStack() as held:
         folder, in_use = _data_folder(settings.data_dir, held)
-        state = await _state(settings)
+        served, model = await _back_ends(settings)
+        state = await _state(settings, model)
+        store = await _store_of_originals(settings)
         originals = await _originals(settings, usable=state.level is not Level.FAIL)
-        index = await _search_index(settings, usable=state.level is not Level.FAIL)
+        index = await _search_index(settings, model, usable=state.level is not Level.FAIL)
     port = await _port(settings, in_use=in_use)
-    models = [_back_ends(settings), _embedding_model(settings), index, _chat_model(settings)]
-    return [Finding(Level.OK, "Settings", "can be read"), folder, state, originals, *models, _reading(), port]
+    models = [served, _embedding_model(settings), index, _chat_model(settings)]
+    return [Finding(Level.OK, "Settings", "can be read"), folder, state, *store, originals, *models, _reading(), port]
 
 
 def _data_folder(folder: Path, held: ExitStack) -> tuple[Finding, bool]:
@@ -115,18 +126,19 @@ def _new_folder(folder: Path) -> Finding:
     return Finding(Level.OK, "Data folder", f"{folder} is new; the first start fills it")
 
 
-async def _state(settings: Settings) -> Finding:
+async def _state(settings: Settings, model: VectorModel | None) -> Finding:
     """Checks the database."""
     name = "State database"
     try:
-        state = state_file(settings.resolved_state_url)
-        if not state.is_file():
-            return Finding(Level.OK, name, "is new; the first start makes it")
-        await asyncio.to_thread(check_sound, state)
-        revision, chunk_count, other_count = await _read_state(settings)
+        state = state_of(settings)
+        if state and state.is_file():
+            await asyncio.to_thread(check_sound, state)
+        revision, chunk_count, other_count = await _read_state(settings, model) if has_state(settings) else ("", 0, 0)
     except (SQLAlchemyError, sqlite3.Error, ProvisoError, ValueError, OSError) as error:
         remedy = "Check PROVISO_STORAGE__STATE_URL, or restore the state from a backup: proviso restore."
         return Finding(Level.FAIL, name, f"cannot be used: {_first_line(error)}", remedy)
+    if not revision:
+        return Finding(Level.OK, name, "is new; the first start makes it")
     scripts = ScriptDirectory(str(Path(migrations.__file__).parent))
     if revision not in {script.revision for script in scripts.walk_revisions()}:
         remedy = "Start the version of Proviso that wrote it, or a later one."
@@ -140,12 +152,15 @@ async def _state(settings: Settings) -> Finding:
     return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages")
 
 
-async def _read_state(settings: Settings) -> tuple[str, int, int]:
-    """Returns the schema, the number of passages that the embedder in use has embedded, and that of all others."""
+async def _read_state(settings: Settings, model: VectorModel | None) -> tuple[str, int, int]:
+    """Returns the schema, the number of passages that the embedder in use has embedded (all where it is not known), and
+    that of all others."""
     count = select(func.count()).select_from(chunks)
-    own = count.where(chunks.c.model_id == vector_model(settings).model_id)
+    own = count.where(chunks.c.model_id == model.model_id) if model else count
 
     def read(connection: Connection) -> tuple[str, int, int]:
+        if not inspect(connection).has_table("alembic_version"):
+            return "", 0, 0
         revision = connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
         own_count = connection.execute(own).scalar_one()
         return str(revision), own_count, connection.execute(count).scalar_one() - own_count
@@ -157,10 +172,23 @@ async def _read_state(settings: Settings) -> tuple[str, int, int]:
         await database.close()
 
 
+async def _store_of_originals(settings: Settings) -> list[Finding]:
+    """Checks an S3 store of uploaded files, where there is one."""
+    name, url = "Store of uploaded files", settings.storage.blob_url
+    if not url.startswith("s3://"):
+        return []
+    try:
+        await plain_blobs(settings).open()
+    except Unavailable as error:
+        remedy = "Check PROVISO_STORAGE__BLOB_URL, and the variables of AWS: endpoint, region and credentials."
+        return [Finding(Level.FAIL, name, error.message, remedy)]
+    return [Finding(Level.OK, name, f"{url} answers")]
+
+
 async def _originals(settings: Settings, *, usable: bool) -> Finding:
     """Reads every uploaded file, and compares it with the hash that it had as it was uploaded."""
     name = "Originals"
-    if not usable or not state_file(settings.resolved_state_url).is_file():
+    if not usable or not has_state(settings):
         return Finding(Level.OK, name, "are not known without a state" if not usable else "there are none yet")
     database = Database(settings.resolved_state_url)
     try:
@@ -182,19 +210,27 @@ async def _originals(settings: Settings, *, usable: bool) -> Finding:
     return Finding(Level.FAIL, name, message, remedy)
 
 
-def _back_ends(settings: Settings) -> Finding:
-    """Checks which back ends are in use, without asking Isaacus anything, because a call would cost something."""
+async def _back_ends(settings: Settings) -> tuple[Finding, VectorModel | None]:
+    """Checks which back ends are in use, and what model servers have. Isaacus is asked nothing, because a call would
+    cost something. Also returns the model of vectors, where that is known."""
     name = "Back ends"
     try:
         chosen = back_ends(settings)
+        on_servers = await models_on_servers(settings)
+        model = await vector_model(settings)
     except BackEndUnavailable as error:
-        return Finding(Level.FAIL, name, str(error), "Or choose another back end for it.")
-    served = ", ".join(f"{port} {back_end}" for port, back_end in chosen.by_port.items())
-    address = urlsplit(settings.isaacus_base_url)
-    if BackEnd.ISAACUS in chosen.by_port.values() and address.scheme == "http" and not _is_loopback(address.hostname):
-        remedy = "Set ISAACUS_BASE_URL to an address that begins with https."
-        return Finding(Level.WARN, name, f"{served}; key and texts go to Isaacus unencrypted", remedy)
-    return Finding(Level.OK, name, served)
+        return Finding(Level.FAIL, name, str(error), "Or choose another back end for it."), None
+    served = ", ".join(f"{port} {on_servers.get(port, back_end)}" for port, back_end in chosen.by_port.items())
+    addresses = {variable: address.url for variable, address in server_addresses(settings).items()}
+    if BackEnd.ISAACUS in chosen.by_port.values():
+        addresses["ISAACUS_BASE_URL"] = settings.isaacus_base_url
+    for variable, address in addresses.items():
+        parts = urlsplit(address)
+        if parts.scheme == "http" and not _is_loopback(parts.hostname):
+            whom = "Isaacus" if variable == "ISAACUS_BASE_URL" else "the model server"
+            remedy = f"Set {variable} to an address that begins with https."
+            return Finding(Level.WARN, name, f"{served}; key and texts go to {whom} unencrypted", remedy), model
+    return Finding(Level.OK, name, served), model
 
 
 def _served_by(settings: Settings) -> set[BackEnd]:
@@ -221,13 +257,15 @@ def _embedding_model(settings: Settings) -> Finding:
     return Finding(Level.OK, "Embedding model", f"{folder}, checksums agree")
 
 
-async def _search_index(settings: Settings, *, usable: bool) -> Finding:
+async def _search_index(settings: Settings, model: VectorModel | None, *, usable: bool) -> Finding:
     """Checks that every READY document has a vector for each passage, and words."""
     name = "Search index"
-    if not usable or not state_file(settings.resolved_state_url).is_file():
+    if not usable or not has_state(settings):
         return Finding(Level.OK, name, "is not known without a state" if not usable else "is new")
-    size = vector_model(settings).dimensions * 4
-    of_model = packed_documents.c.model_id == vector_model(settings).model_id
+    if model is None:
+        return Finding(Level.OK, name, "is not known without the embedder")
+    size = model.dimensions * 4
+    of_model = packed_documents.c.model_id == model.model_id
     is_whole = ~of_model | (func.length(packed_documents.c.vectors) == documents.c.chunk_count * size)
     whole = documents.join(packed_documents).select().with_only_columns(func.count()).where(is_whole)
     ready = select(func.count()).where(documents.c.status == DocumentStatus.READY)

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from proviso_service.backends.folder_lock import DataFolderError, FolderInUse, FolderLock, StateLock
-from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.tables import UnknownSchema
@@ -18,12 +18,13 @@ from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import connect, is_listening
 from proviso_service.cli.output import CommandError, UsageProblem, console, print_json
 from proviso_service.cli.server_options import Server
-from proviso_service.cli.state import record
+from proviso_service.cli.state import has_state, record
 from proviso_service.errors import ProvisoError
 from proviso_service.matters import ResidentIndexes
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.wiring_models import search_indexes, vector_model
+from proviso_service.wiring_models import BackEndUnavailable, search_indexes, vector_model
+from proviso_service.wiring_storage import state_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
     configure_logging(TelemetrySettings(log_level="error"))
     async with AsyncExitStack() as stack:
         try:
-            if not state_file(settings.resolved_state_url).is_file():
+            if not has_state(settings):
                 raise CommandError(f"There is no server to ask, and nothing to index in {settings.data_dir}")
             database, indexes = await _open(settings, stack)
             async for progress in indexes.rebuild():
@@ -75,7 +76,7 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
             await record(database, "proviso reindex", "rebuild")
         except FolderInUse as error:
             raise CommandError(f"{error}, or name the server by --address") from error
-        except (DataFolderError, UnknownSchema, UnusableState) as error:
+        except (BackEndUnavailable, DataFolderError, UnknownSchema, UnusableState) as error:
             raise UsageProblem(str(error)) from error
         except ProvisoError as error:
             raise CommandError(error.message) from error
@@ -83,11 +84,12 @@ async def _rebuild_here(data_dir: Path | None) -> AsyncIterator[Reindexed]:
 
 async def _open(settings: Settings, stack: AsyncExitStack) -> tuple[Database, ResidentIndexes]:
     stack.enter_context(FolderLock(settings.data_dir))
-    stack.enter_context(StateLock(state_file(settings.resolved_state_url)))
+    if state := state_of(settings):
+        stack.enter_context(StateLock(state))
     database = Database(settings.resolved_state_url)
     stack.push_async_callback(database.close)
-    await database.migrate()
-    indexes = search_indexes(settings, SqlMatterStore(database), vector_model(settings))
+    await database.open(shared=False)
+    indexes = search_indexes(settings, SqlMatterStore(database), await vector_model(settings))
     stack.push_async_callback(indexes.close)
     return database, indexes
 

@@ -6,20 +6,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from proviso_service.access import Done
-from proviso_service.backends.blobs.folder import FolderBlobStore
 from proviso_service.backends.sealing.key_file import KeyFile
 from proviso_service.backends.sealing.originals import seal_originals, unsealed_originals
 from proviso_service.backends.sealing.tenant_keys import TenantKeys
 from proviso_service.backends.sql.audit import SqlAuditStore
-from proviso_service.backends.sql.database import Database, state_file
+from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.output import CommandError, UsageProblem, console
-from proviso_service.cli.state import OPERATOR, on_state
-from proviso_service.errors import KeyDestroyed, UnusableKeys
+from proviso_service.cli.state import OPERATOR, has_state, on_state
+from proviso_service.errors import KeyDestroyed, Unavailable, UnusableKeys
 from proviso_service.identity import Act, Caller
 from proviso_service.settings import Settings
-from proviso_service.wiring_storage import sealed_blobs, tenant_keys
+from proviso_service.wiring_storage import plain_blobs, sealed_blobs, tenant_keys
 
 MAX_NAMED = 5
 
@@ -37,7 +36,7 @@ def show(data_dir: Path | None) -> None:
     with _told():
         for tenant, held in keys.tenants().items():
             console().print(f"{tenant}: {'has a key' if held else 'its key was destroyed'}")
-        blobs = sealed_blobs(FolderBlobStore(settings.data_dir / "blobs"), keys)
+        blobs = sealed_blobs(plain_blobs(settings), keys)
     unsealed = on_state(settings, "proviso seal status", lambda db: unsealed_originals(SqlMatterStore(db), blobs))
     hint = "; `proviso seal originals` seals them" if unsealed else ""
     console().print(f"{len(unsealed):,} originals lie unsealed{hint}")
@@ -47,7 +46,7 @@ def seal_all(data_dir: Path | None) -> int:
     """Seals what lies unsealed. Returns the exit code."""
     settings, keys = _keys(data_dir)
     with _told():
-        blobs = sealed_blobs(FolderBlobStore(settings.data_dir / "blobs"), keys)
+        blobs = sealed_blobs(plain_blobs(settings), keys)
         done = on_state(settings, "proviso seal originals", lambda db: seal_originals(SqlMatterStore(db), blobs))
     console().print(f"Sealed {done.sealed:,} originals")
     if not done.left:
@@ -94,7 +93,7 @@ def _record(settings: Settings, action: str, tenants: list[str]) -> None:
             act = Act(Caller(tenant, OPERATOR), "proviso seal")
             await SqlAuditStore(database).append(act, Done(action, "key", tenant))
 
-    if state_file(settings.resolved_state_url).is_file():
+    if has_state(settings):
         on_state(settings, "proviso seal", append)
 
 
@@ -113,5 +112,7 @@ def _told() -> Iterator[None]:
         yield
     except UnusableKeys as error:
         raise CommandError(error.details) from error
+    except Unavailable as error:
+        raise CommandError(error.message) from error
     except KeyDestroyed as error:
         raise CommandError(f"Tenant {error.tenant!r} has no key") from error

@@ -8,16 +8,24 @@ from proviso_service.access import Done
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
-from proviso_service.backends.sql.tables import UnknownSchema, is_current
+from proviso_service.backends.sql.schema import is_current
+from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.cli.output import CommandError, UsageProblem
 from proviso_service.errors import ProvisoError
 from proviso_service.identity import Act, Caller, current_act
 from proviso_service.settings import Settings
+from proviso_service.wiring_storage import state_of
 
 T = TypeVar("T")
 
 OPERATOR = "operator at the command line"
 """The user, for the audit, of what a command does."""
+
+
+def has_state(settings: Settings) -> bool:
+    """Whether there is a state. One in PostgreSQL is there, or says itself why it is not. Raises UnusableState."""
+    file = state_of(settings)
+    return file is None or file.is_file()
 
 
 async def record(database: Database, command: str, action: str) -> None:

@@ -24,8 +24,11 @@ MAX_NAME_CHARS = 512
 # No two repetitions side by side take the same characters: a message cannot make matching slow.
 _OPENING = re.compile(r"[\s\ufeff\u200b-\u200f\u2060]*+\[context\]:?+\s*+", re.IGNORECASE)
 # A tag in another form, or a first line with an id, tells that a marker was meant. It is asked about, not read.
-_TAG = re.compile(r"[\W\d_]*+[ck]onte[xk]t[eo]?\W{0,3}[\]\uff3d\u3011]", re.IGNORECASE)
-_ID_IN_FIRST_LINE = re.compile(r"\s*+[^\n\r]*?(?:matter|document)[_-]?id\W{1,5}[0-9a-f]{8}-[0-9a-f]{4}-", re.IGNORECASE)
+_MEANT = re.compile(
+    r"[\W\d_]*+[ck]onte[xk]t[eo]?\W{0,3}[\]\uff3d\u3011]"
+    r"|\s*+[^\n\r]*?(?:matter|document)[_-]?id\W{1,5}[0-9a-f]{8}-[0-9a-f]{4}-",
+    re.IGNORECASE,
+)
 _LINE = re.compile(r"[^\n\r]*+")
 _BLANKS = re.compile(r"\s*+")
 _AFTER_SENTENCE = re.compile(r"[ \t]*+[\n\r]*+")
@@ -112,7 +115,7 @@ def parse_marker(message: str) -> MarkedMessage:
     message = message.replace("\r\n", "\n")
     opening = _OPENING.match(message)
     if opening is None:
-        was_meant = _TAG.match(message) or _ID_IN_FIRST_LINE.match(message)
+        was_meant = _MEANT.match(message)
         return MarkedMessage(None, message, MarkerFault.NO_MATTER if was_meant else None)
     matter = _MATTER.read(message, opening.end())
     if matter is None:

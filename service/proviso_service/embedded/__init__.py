@@ -10,8 +10,9 @@ A library that needs no service: it knows the ports of the models (`models.py`),
 of installed packages.
 
 `prepare.py` writes the encoder as an ONNX file (`bert_graph.py`, `onnx_format.py`), `prepared.py` finds it, and
-`minilm.py` runs it in a thread of its own (`embedding_queue.py`). `chat`, `classifier` and `extractor` are a folder
-each; `topics.py` lists the subjects that questions about agreements come back to.
+`minilm.py` runs it in a thread of its own (`embedding_queue.py`). `process` runs the models in processes of their own.
+`chat`, `classifier` and `extractor` are a folder each; `topics.py` lists the subjects that questions about agreements
+come back to.
 """
 
 from importlib import import_module
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from proviso_service.embedded.extractor.model import EmbeddedExtractor
     from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
     from proviso_service.embedded.prepare import ModelSourceMissing, prepare_minilm
+    from proviso_service.embedded.process.pool import ModelProcesses
+    from proviso_service.embedded.process.ports import ProcessClassifier, ProcessEmbedder, ProcessExtractor
 
 __all__ = [
     "DIMENSIONS",
@@ -35,7 +38,11 @@ __all__ = [
     "MiniLmEmbedder",
     "MiniLmEncoder",
     "ModelNotPrepared",
+    "ModelProcesses",
     "ModelSourceMissing",
+    "ProcessClassifier",
+    "ProcessEmbedder",
+    "ProcessExtractor",
     "prepare_minilm",
     "verify_prepared",
 ]
@@ -46,7 +53,11 @@ _LATER = {
     "EmbeddedChatModel": "chat.model",
     "MiniLmEmbedder": "minilm",
     "MiniLmEncoder": "minilm",
+    "ModelProcesses": "process.pool",
     "ModelSourceMissing": "prepare",
+    "ProcessClassifier": "process.ports",
+    "ProcessEmbedder": "process.ports",
+    "ProcessExtractor": "process.ports",
     "prepare_minilm": "prepare",
 }
 

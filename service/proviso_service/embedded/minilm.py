@@ -4,13 +4,12 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from proviso_service.embedded.embedding_queue import EmbeddingJob, EmbeddingQueue
 from proviso_service.embedded.prepared import (
@@ -24,9 +23,9 @@ from proviso_service.embedded.prepared import (
 )
 from proviso_service.models import Vectors
 
-THREADS = 2
-BATCH_TEXTS = 16
-QUEUE_TEXTS = 4_096
+if TYPE_CHECKING:
+    import onnxruntime
+    from tokenizers import Tokenizer
 
 _RUN_TOKENS = 512
 """The tokens of one run, padding included. A query waits for the run in progress, which takes some 40 ms at this size.
@@ -52,7 +51,7 @@ _JOBS_IN_LINE = 2
 class MiniLmEncoder:
     """Turns texts into unit vectors in the calling thread."""
 
-    def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer) -> None:
+    def __init__(self, session: "onnxruntime.InferenceSession", tokenizer: "Tokenizer") -> None:
         self._session = session
         self._tokenizer = tokenizer
 
@@ -60,6 +59,8 @@ class MiniLmEncoder:
     def load(cls, models_dir: Path, threads: int = THREADS) -> Self:
         """Loads the model that was prepared in `models_dir`, to be run by `threads` threads. Raises
         ModelNotPrepared."""
+        from tokenizers import Tokenizer  # it and the runtime are imported where a model is loaded: that takes long
+
         folder = find_prepared(models_dir)
         try:
             session = _session(folder / MODEL_FILE, threads)
@@ -93,11 +94,16 @@ class MiniLmEmbedder:
     """Implements Embedder. Concurrent callers share runs of the model, and queries go before documents that wait."""
 
     def __init__(
-        self, encoder: MiniLmEncoder, *, batch_texts: int = BATCH_TEXTS, queue_texts: int = QUEUE_TEXTS
+        self,
+        load: Callable[[], MiniLmEncoder],
+        *,
+        batch_texts: int = BATCH_TEXTS,
+        queue_texts: int = QUEUE_TEXTS,
     ) -> None:
-        """Starts the model's thread, which `close` ends. The model takes at most `batch_texts` texts at a time, and at
-        most `queue_texts` queries and as many texts of documents wait for it."""
-        self._encoder = encoder
+        """Starts the model's thread, which `close` ends; it loads the encoder with the first texts. The model takes at
+        most `batch_texts` texts at a time, and at most `queue_texts` queries and as many texts of documents wait for
+        it."""
+        self._load = load
         self._batch_texts = batch_texts
         self._slice_texts = min(batch_texts, queue_texts)
         self._queue = EmbeddingQueue(queue_texts)
@@ -108,7 +114,8 @@ class MiniLmEmbedder:
     def load(cls, models_dir: Path) -> Self:
         """Loads the model with the usual sizes. It takes about 0.3 s, so it should run in a thread. Raises
         ModelNotPrepared."""
-        return cls(MiniLmEncoder.load(models_dir))
+        encoder = MiniLmEncoder.load(models_dir)
+        return cls(lambda: encoder)
 
     @property
     def model_id(self) -> str:
@@ -149,6 +156,10 @@ class MiniLmEmbedder:
         self._queue.close()
         await asyncio.to_thread(self._thread.join)
 
+    @cached_property
+    def _encoder(self) -> MiniLmEncoder:
+        return self._load()
+
     def _work(self) -> None:
         while jobs := self._queue.take(self._batch_texts):
             self._serve(jobs, between_runs=self._serve_waiting_queries)
@@ -178,7 +189,9 @@ class MiniLmEmbedder:
         return vectors
 
 
-def _session(model: Path, threads: int) -> onnxruntime.InferenceSession:
+def _session(model: Path, threads: int) -> "onnxruntime.InferenceSession":
+    import onnxruntime
+
     onnxruntime.disable_telemetry_events()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

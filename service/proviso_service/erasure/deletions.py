@@ -64,6 +64,10 @@ class DeletionStore(Protocol):
         of it: as many as take a short time. Returns their ids; none when all are removed that have ended."""
         ...
 
+    async def deleted_turns(self, turn_ids: Sequence[str]) -> Sequence[str]:
+        """Returns those of the turns, of whatever tenants, that are deleted."""
+        ...
+
     async def is_cleared(self, tenant: str, deletion: Deletion) -> bool:
         """Returns whether no row, and no record of a leftover, remains of what was deleted."""
         ...

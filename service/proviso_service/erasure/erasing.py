@@ -11,6 +11,7 @@ import structlog
 from proviso_service.concurrency import with_timeout
 from proviso_service.erasure.deletions import Deletion, DeletionKind, DeletionStore
 from proviso_service.errors import Unavailable
+from proviso_service.notices import ALONE, About, Notices, What
 from proviso_service.retrying import Backoff
 
 BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
@@ -21,14 +22,22 @@ LOOK_S = 60.0
 SHARE_OF_TIME = 0.1
 """The most of the time that rewriting the storage takes, because writes wait for it."""
 
+SLICE_TURNS = 500
+"""Turns that the store is asked about at once."""
+
 _log = structlog.get_logger(__name__)
 
 
 class LiveTurns(Protocol):
     """The turns of this process."""
 
-    async def end(self, turn_ids: Sequence[str]) -> None:
-        """Ends those of the turns that run, and returns when they have ended."""
+    @property
+    def ended(self) -> Sequence[str]:
+        """The ids of those that have ended and are kept for readers that come back."""
+        ...
+
+    async def end(self, turn_ids: Sequence[str]) -> bool:
+        """Ends those of the turns that run, and returns when they have ended. Returns whether there were any."""
         ...
 
     def forget(self, turn_ids: Sequence[str]) -> None:
@@ -41,7 +50,8 @@ class Erasure:
     process goes on where a killed one stopped.
 
     `forget_caches` drops what the caches in memory hold of a tenant. `compact` rewrites the files of the storage, so
-    that they hold nothing that is not in their rows; it returns False where that has to wait for the night."""
+    that they hold nothing that is not in their rows; it returns False where that has to wait for the night.
+    `notices` have other processes end and forget turns with this one, and drop what their caches hold."""
 
     def __init__(
         self,
@@ -49,6 +59,7 @@ class Erasure:
         turns: LiveTurns,
         forget_caches: Callable[[str], Awaitable[None]],
         compact: Callable[[], Awaitable[bool]],
+        notices: Notices = ALONE,
     ) -> None:
         self._store = store
         self._turns = turns
@@ -57,6 +68,8 @@ class Erasure:
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._cleared: set[str] = set()
+        self._notices = notices
+        notices.hear(About.DELETED, self._heard, self._missed)
 
     async def open(self) -> None:
         """Starts the task, which begins with what an earlier process has left."""
@@ -71,7 +84,7 @@ class Erasure:
 
     def begin(self, turn_ids: Sequence[str] = ()) -> None:
         """Tells that something was deleted, with these turns."""
-        self._turns.forget(turn_ids)
+        self._forget(turn_ids)
         self._wanted.set()
 
     async def _work(self) -> None:
@@ -86,7 +99,8 @@ class Erasure:
             except Exception as failure:
                 failures += 1
                 _log.warning("erasure_waits", failure=repr(failure))
-                await asyncio.sleep(BACKOFF.pause_s(failures))
+                with suppress(TimeoutError):
+                    await with_timeout(BACKOFF.pause_s(failures), self._wanted.wait())
                 self._wanted.set()
 
     async def _round(self) -> None:
@@ -108,9 +122,33 @@ class Erasure:
         if deletion.deletion_id in self._cleared:
             return True
         if deletion.kind is DeletionKind.MATTER:
-            await self._turns.end(await self._store.open_turns(deletion.tenant, deletion.matter_id))
+            open_turns = await self._store.open_turns(deletion.tenant, deletion.matter_id)
+            if open_turns:
+                self._notices.tell(About.DELETED, end=list(open_turns))
+            await self._turns.end(open_turns)
             while purged := await self._store.purge_turns(deletion.tenant, deletion):
-                self._turns.forget(purged)
+                self._forget(purged)
         # Last, because turns that were running may have filled them.
+        self._notices.tell(About.DELETED, tenant=deletion.tenant)
         await self._forget_caches(deletion.tenant)
         return await self._store.is_cleared(deletion.tenant, deletion)
+
+    def _forget(self, turn_ids: Sequence[str]) -> None:
+        self._turns.forget(turn_ids)
+        if turn_ids:
+            self._notices.tell(About.DELETED, forget=list(turn_ids))
+
+    async def _heard(self, what: What) -> None:
+        """Does with what is in this process what another one asks for that carries out a deletion."""
+        self._turns.forget(what.get("forget", ()))
+        if await self._turns.end(what.get("end", ())):
+            self._notices.tell(About.DELETED, ended=True)
+        if tenant := what.get("tenant"):
+            await self._forget_caches(tenant)
+        if "ended" in what:
+            self._wanted.set()
+
+    async def _missed(self) -> None:
+        ended = self._turns.ended
+        for start in range(0, len(ended), SLICE_TURNS):
+            self._turns.forget(await self._store.deleted_turns(ended[start : start + SLICE_TURNS]))

@@ -8,10 +8,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-import httpx
+if TYPE_CHECKING:
+    import httpx
 
 Address = IPv4Address | IPv6Address
 
@@ -116,7 +117,7 @@ class Destination:
     """A checked URL and the checked addresses to connect to. The name must not be looked up again: it could then lead
     elsewhere."""
 
-    url: httpx.URL
+    url: "httpx.URL"
     addresses: tuple[Address, ...]
 
     @property
@@ -159,7 +160,7 @@ class Destinations:
         self._listed = tuple(map(ListedHost.of, listed_hosts))
         self._may_connect = may_connect
 
-    async def check(self, url: str | httpx.URL) -> Destination:
+    async def check(self, url: "str | httpx.URL") -> Destination:
         """The URL with the addresses of its host. Raises FetchRefused."""
         parsed = _parse(url)
         host, port = parsed.raw_host.decode("ascii").lower(), _port(parsed)
@@ -190,7 +191,9 @@ class Destinations:
             return ()
 
 
-def _parse(url: str | httpx.URL) -> httpx.URL:
+def _parse(url: "str | httpx.URL") -> "httpx.URL":
+    import httpx
+
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, ValueError):
@@ -202,7 +205,7 @@ def _parse(url: str | httpx.URL) -> httpx.URL:
     return parsed
 
 
-def _port(url: httpx.URL) -> int:
+def _port(url: "httpx.URL") -> int:
     return _PORTS[url.scheme] if url.port is None else url.port
 
 

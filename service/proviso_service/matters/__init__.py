@@ -2,7 +2,8 @@
 
 `Matters` (`service.py`) keeps matters and documents, `Retriever` (`retrieval.py`) searches them. `stores.py` declares
 what is kept where: rows and bytes, which are the truth. `search_index.py` is what a search compares, in memory;
-`packing.py` makes the rows that it is loaded from, and `resident_indexes.py` keeps it for the matters in use.
+`packing.py` makes the rows that it is loaded from, `resident_indexes.py` keeps it for the matters in use, and
+`search_queue.py` is the thread that searches it.
 """
 
 from proviso_service.matters.document_text import TextPart

@@ -19,53 +19,82 @@ from proviso_service.errors import (
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
+from proviso_service.matters.rotation import Limits, Rotation
 from proviso_service.matters.stores import MatterStore
 from proviso_service.retrying import Backoff, RetryPolicy
+
+AGEING_BYTES_PER_S = 100_000
+"""Small documents of a matter come first, but a document is passed by smaller ones only while they are uploaded within
+so many seconds for each of these bytes: one of 6 MB by those of the next minute."""
 
 
 class Backlog:
     """The queue of documents that wait for ingestion. The rows of documents are the whole queue; at most `capacity` of
-    them are in memory. What does not fit is read from its row again when there is room."""
+    those that wait are in memory. What does not fit is read from its row again when there is room."""
 
-    def __init__(self, store: MatterStore, capacity: int) -> None:
+    def __init__(self, store: MatterStore, limits: Limits, capacity: int) -> None:
         self._store = store
-        self._waiting: asyncio.Queue[Document] = asyncio.Queue(capacity)
-        self._held: set[str] = set()
-        self._more_in_store = False
+        self._rotation = Rotation(limits)
+        self._capacity = capacity
+        self._incomplete: set[str] = set()  # tenants who may have documents in rows that are not here
+        self._again: set[str] = set()
+        self._changed = asyncio.Event()
         self._reading = asyncio.Lock()
 
     async def load(self) -> None:
-        """Adds the documents that are neither READY nor FAILED."""
-        self._more_in_store = False
-        for document in await self._store.unfinished_documents():
+        """Adds documents that are neither READY nor FAILED, as many as there is room for, of all matters alike."""
+        incomplete, self._incomplete = self._incomplete, set()
+        try:
+            unfinished = await self._store.unfinished_documents(self._capacity)
+        except BaseException:
+            self._incomplete |= incomplete
+            raise
+        if len(unfinished) == self._capacity:
+            self._incomplete |= {document.tenant for document in unfinished}
+        for document in unfinished:
             self.add(document)
-
-    def load_again(self) -> None:
-        """Makes the queue read the rows again before the next document, because one may have been left unfinished."""
-        self._more_in_store = True
 
     def add(self, document: Document) -> None:
         """Adds a document. It is not lost even if the document is being worked on: its row is read again after that."""
-        if document.document_id in self._held or self._waiting.full():
-            self._more_in_store = True
+        if document in self._rotation:
+            self._again.add(document.document_id)
             return
-        self._held.add(document.document_id)
-        self._waiting.put_nowait(document)
+        self._rotation.add(document, document.upload_time.timestamp() + document.size_bytes / AGEING_BYTES_PER_S)
+        if len(self._rotation) > self._capacity:
+            last = self._rotation.last()
+            self._rotation.discard(last)
+            self._incomplete.add(last.tenant)
+        self._changed.set()
 
     @asynccontextmanager
     async def next(self) -> AsyncIterator[Document]:
-        """Waits for a document, which no other worker gets until the end of the block. Its row may have changed since
-        it was added."""
-        await self._refill()
-        document = await self._waiting.get()
+        """Waits for a document, which nobody else gets until the end of the block. Its row may have changed since it
+        was added. Where the block raises an exception, the row is read again."""
+        document = await self._take()
         try:
             yield document
+        except Exception:
+            self._again.add(document.document_id)
+            raise
         finally:
-            self._held.discard(document.document_id)
+            self._rotation.discard(document)
+            if document.document_id in self._again:
+                self._again.discard(document.document_id)
+                self._incomplete.add(document.tenant)
+            self._changed.set()
+
+    async def _take(self) -> Document:
+        while True:
+            await self._refill()
+            if document := self._rotation.take():
+                return document
+            self._changed.clear()
+            await self._changed.wait()
 
     async def _refill(self) -> None:
+        """Reads the rows again where a tenant has nothing here any more that waits, and may have something there."""
         async with self._reading:
-            if self._more_in_store and self._waiting.empty():
+            if not all(map(self._rotation.waiting_of, self._incomplete)):
                 await self.load()
 
 
@@ -81,25 +110,25 @@ _log = structlog.get_logger(__name__)
 
 
 class Ingestion:
-    """A fixed number of workers over the queue. Stopping leaves unfinished rows as they are, and the next start ingests
-    them anew."""
+    """As many workers over the queue as documents may be under way. Stopping leaves unfinished rows as they are, and
+    the next start ingests them anew."""
 
     def __init__(
         self,
         store: MatterStore,
         pipeline: Pipeline,
         board: ProgressBoard,
-        workers: int,
+        limits: Limits,
         retry_s: float = 1.0,
     ) -> None:
         """`retry_s` is the longest first wait after a transient failure; it doubles."""
         self._store = store
         self._pipeline = pipeline
         self._board = board
-        self._worker_count = workers
+        self._worker_count = limits.every
         self._retry_s = retry_s
         self._retries = RetryPolicy(ATTEMPTS - 1, Backoff(retry_s, _LONGEST_RETRY_S))
-        self._backlog = Backlog(store, BACKLOG_CAPACITY)
+        self._backlog = Backlog(store, limits, BACKLOG_CAPACITY)
         self._workers: list[asyncio.Task[None]] = []
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -131,11 +160,9 @@ class Ingestion:
                 async with self._backlog.next() as document:
                     await self._run(document)
             except StorageFailed:  # the storage's keeper tells of it
-                self._backlog.load_again()
                 await asyncio.sleep(STORAGE_PAUSE_S)
             except Exception:
                 _log.exception("ingestion of a document was left unfinished")
-                self._backlog.load_again()
                 await asyncio.sleep(self._retry_s)
 
     async def _run(self, document: Document) -> None:

@@ -4,9 +4,11 @@ Texts are cut into terms here, while a document is ingested, and never during a 
 from the passages at any time: a change of the terms needs a migration that does so."""
 
 import struct
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import chain, count
 from typing import Self
 
 import numpy as np
@@ -37,23 +39,26 @@ class PackedWords:
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Self:
         """Finds the terms of all passages. Slow for a long document: run it in a thread."""
-        terms = SearchTerms()
-        postings: dict[str, list[tuple[int, int]]] = {}
+        terms, clause_terms = SearchTerms(), cache(_clause_terms)
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
         lengths: list[int] = []
-        for ordinal, chunk in enumerate(chunks):
-            words = terms.of_text(searchable(chunk.text))
-            lengths.append(len(words))
-            for term, count in Counter(words).items():
-                postings.setdefault(term, []).append((ordinal, min(count, _MAX_FREQUENCY)))
-            for term in set(_clause_terms(chunk.clause_numbers)):
-                postings.setdefault(term, []).append((ordinal, 1))
-        pairs = [pair for found in postings.values() for pair in found]
+        sizes: list[int] = []
+        found: list[int] = []
+        frequencies: list[int] = []
+        for chunk in chunks:
+            counts = terms.counts(searchable(chunk.text))
+            lengths.append(sum(counts.values()))
+            counts |= dict.fromkeys(chain.from_iterable(map(clause_terms, chunk.clause_numbers)), 1)
+            sizes.append(len(counts))
+            found += map(numbers.__getitem__, counts)
+            frequencies += counts.values()
+        by_term = np.argsort(np.array(found, dtype=np.intp), kind="stable")
         return cls(
             np.array(lengths, dtype="<u4"),
-            tuple(postings),
-            np.array([len(found) for found in postings.values()], dtype="<u4"),
-            np.array([ordinal for ordinal, _ in pairs], dtype="<u4"),
-            np.array([count for _, count in pairs], dtype="<u2"),
+            tuple(numbers),
+            np.bincount(found, minlength=len(numbers)).astype("<u4"),
+            np.repeat(np.arange(len(sizes), dtype="<u4"), sizes)[by_term],
+            np.minimum(frequencies, _MAX_FREQUENCY).astype("<u2")[by_term],
         )
 
     def packed(self) -> bytes:
@@ -98,11 +103,9 @@ def below_term(levels: Sequence[str]) -> str:
     return _BELOW + _path(levels)
 
 
-def _clause_terms(numbers: Iterable[str]) -> Iterator[str]:
-    for number in numbers:
-        levels = levels_of(number)
-        yield clause_term(levels)
-        yield from (below_term(levels[:depth]) for depth in range(1, len(levels) + 1))
+def _clause_terms(number: str) -> Sequence[str]:
+    levels = levels_of(number)
+    return [clause_term(levels), *(below_term(levels[:depth]) for depth in range(1, len(levels) + 1))]
 
 
 def _path(levels: Sequence[str]) -> str:

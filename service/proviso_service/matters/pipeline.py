@@ -1,6 +1,7 @@
 """Takes one document from its bytes to READY."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -9,8 +10,9 @@ from proviso_service.errors import KeyDestroyed, UnsupportedDocument
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
 from proviso_service.matters.resident_indexes import ResidentIndexes
+from proviso_service.matters.rotation import Gate, Limits
 from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore
-from proviso_service.models import Embedder, Vectors
+from proviso_service.models import Embedder, ModelPassage, PassageWords, ReadingClassifier, Vectors
 from proviso_service.reading import Chunk, ReadDocument, readable
 
 
@@ -25,19 +27,19 @@ class ChunkEmbedder:
         self._embedder = embedder
         self._seen: dict[str, Vectors] = {}
 
+    async def recall(self, chunks: Sequence[Chunk]) -> None:
+        """Finds out which of the chunks the tenant has had embedded before."""
+        hashes = {chunk.content_sha256 for chunk in chunks}
+        self._seen |= await self._store.known_embeddings(self._tenant, self._embedder.model_id, list(hashes))
+
     async def embed(self, chunks: Sequence[Chunk]) -> Vectors:
         """Returns vectors of shape (len(chunks), dimensions), in order; `chunks` is one batch and not empty."""
         hashes = [chunk.content_sha256 for chunk in chunks]
-        await self._see({sha256: chunk.text for sha256, chunk in zip(hashes, chunks, strict=True)})
+        texts = {sha256: chunk.text for sha256, chunk in zip(hashes, chunks, strict=True) if sha256 not in self._seen}
+        if texts:
+            vectors = await self._embedder.embed_documents([readable(text) for text in texts.values()])
+            self._seen |= zip(texts, vectors, strict=True)
         return np.stack([self._seen[sha256] for sha256 in hashes])
-
-    async def _see(self, texts: Mapping[str, str]) -> None:
-        unseen = [sha256 for sha256 in texts if sha256 not in self._seen]
-        self._seen |= await self._store.known_embeddings(self._tenant, self._embedder.model_id, unseen)
-        new = [sha256 for sha256 in unseen if sha256 not in self._seen]
-        if new:
-            vectors = await self._embedder.embed_documents([readable(texts[sha256]) for sha256 in new])
-            self._seen |= zip(new, vectors, strict=True)
 
 
 BATCH_CHUNKS = 64
@@ -58,12 +60,19 @@ class Pipeline:
         indexes: ResidentIndexes,
         embedder: Embedder,
         files: FileReader,
+        at_once: int,
+        classifier: ReadingClassifier | None = None,
     ) -> None:
+        """`at_once` documents are embedded at once, and as many large ones read. One more place is for reading small
+        ones."""
+        self._reading = Gate(Limits(at_once + 1, at_once, at_once, at_once))
+        self._embedding = Gate(Limits(at_once, at_once, at_once, at_once))
         self._store = store
         self._blobs = blobs
         self._indexes = indexes
         self._embedder = embedder
         self._files = files
+        self._classifier = classifier
 
     async def ingest(self, document: Document, report: Report) -> None:
         """Ingests a document and reports each state and the chunks embedded; the last report is READY. `report` may
@@ -73,10 +82,13 @@ class Pipeline:
         document is deleted meanwhile."""
         document = await self._store.set_status(document, DocumentStatus.PROCESSING)
         report(DocumentProgress(document))
-        read = await self._read(document)
+        async with self._reading.admit(document):
+            read = await self._read(document)
         parsed, chunks = read.parsed, read.chunks
         vectors = await self._embed(document, chunks, report)
-        ready = await self._store.commit_ready(document, parsed, chunks, self._embedder.model_id, vectors)
+        words_id, words = await self._words(chunks)
+        model_id = self._embedder.model_id
+        ready = await self._store.commit_ready(document, parsed, chunks, model_id, vectors, words_id, words)
         self._indexes.follow(document.tenant, document.matter_id)
         report(DocumentProgress(ready, len(chunks), len(chunks)))
 
@@ -93,13 +105,27 @@ class Pipeline:
             raise UnsupportedDocument(error.message) from error
         return await self._files.read(document.media_type, content)
 
+    async def _words(self, chunks: Sequence[Chunk]) -> tuple[str, PassageWords | None]:
+        """Has a classifier read the passages now, so that the first statement on them need not wait for it."""
+        if self._classifier is None:
+            return "", None
+        passages = [ModelPassage(chunk.text, chunk.section_path) for chunk in chunks]
+        return self._classifier.words_id, await asyncio.to_thread(self._classifier.read, passages)
+
     async def _embed(self, document: Document, chunks: Sequence[Chunk], report: Report) -> Vectors:
-        """Returns the vectors of the chunks, shape (len(chunks), dimensions)."""
+        """Returns the vectors of the chunks, shape (len(chunks), dimensions). Chunks of like length are embedded
+        together, so that the model has little padding to read."""
         vectors = np.empty((len(chunks), self._embedder.dimensions), dtype=np.float32)
         report(DocumentProgress(document, 0, len(chunks)))
         embedder = ChunkEmbedder(document.tenant, self._store, self._embedder)
-        for start in range(0, len(chunks), BATCH_CHUNKS):
-            batch = chunks[start : start + BATCH_CHUNKS]
-            vectors[start : start + len(batch)] = await with_timeout(STEP_TIME_LIMIT_S, embedder.embed(batch))
-            report(DocumentProgress(document, start + len(batch), len(chunks)))
+        await embedder.recall(chunks)
+        by_length = sorted(range(len(chunks)), key=lambda ordinal: len(chunks[ordinal].text))
+        async with self._embedding.admit(document):
+            for start in range(0, len(chunks), BATCH_CHUNKS):
+                if start:
+                    await self._embedding.give_way(document)
+                batch = by_length[start : start + BATCH_CHUNKS]
+                embedding = embedder.embed([chunks[ordinal] for ordinal in batch])
+                vectors[batch] = await with_timeout(STEP_TIME_LIMIT_S, embedding)
+                report(DocumentProgress(document, start + len(batch), len(chunks)))
         return vectors

@@ -5,9 +5,10 @@ from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Seque
 from contextlib import contextmanager
 
 from proviso_service.concurrency import with_timeout
-from proviso_service.errors import DocumentNotFound, Draining
+from proviso_service.errors import DocumentNotFound, Draining, MatterNotFound
 from proviso_service.matters.model import Document, DocumentProgress
 from proviso_service.matters.stores import MatterStore
+from proviso_service.notices import ALONE, About, Notices, What
 
 
 class DocumentChanges:
@@ -25,6 +26,14 @@ class DocumentChanges:
         if document_id in self._document_ids:
             self._latest[document_id] = progress
             self._wake.set()
+
+    def waits_for(self, document_id: str) -> bool:
+        """Whether the changes of a document are asked for."""
+        return document_id in self._document_ids
+
+    def end_silence(self) -> None:
+        """Ends the waiting, because something may have changed that was not told here."""
+        self._wake.set()
 
     def close(self) -> None:
         """Ends waiting with Draining."""
@@ -46,10 +55,11 @@ class DocumentChanges:
 
 
 class ProgressBoard:
-    """The board to which ingestion reports its progress. It holds the counts of documents that are being ingested, and
-    of no others."""
+    """The board to which ingestion reports its progress. It holds the counts of documents that are being ingested here,
+    and of no others. `notices` tell other processes of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, notices: Notices = ALONE) -> None:
+        self._notices = notices
         self._under_way: dict[str, DocumentProgress] = {}
         self._watchers: set[DocumentChanges] = set()
         self._closed = False
@@ -61,7 +71,15 @@ class ProgressBoard:
             self._under_way.pop(document.document_id, None)
         else:
             self._under_way[document.document_id] = progress
-        self._offer(document.document_id, progress)
+        self.show(document.document_id, progress)
+        self._notices.tell(
+            About.DOCUMENT,
+            tenant=document.tenant,
+            matter_id=document.matter_id,
+            document_id=document.document_id,
+            done=progress.chunks_done,
+            total=progress.chunks_total,
+        )
 
     def forget(self, document_id: str) -> None:
         """Drops the counts of a document that is no longer being ingested."""
@@ -70,7 +88,8 @@ class ProgressBoard:
     def deleted(self, document_id: str) -> None:
         """Passes the deletion of a document to the watchers."""
         self.forget(document_id)
-        self._offer(document_id, None)
+        self.show(document_id, None)
+        self._notices.tell(About.DOCUMENT, document_id=document_id)
 
     def progress_of(self, document: Document) -> DocumentProgress:
         """Returns the document's row with the counts that the board knows."""
@@ -99,14 +118,49 @@ class ProgressBoard:
         for watcher in self._watchers:
             watcher.close()
 
-    def _offer(self, document_id: str, progress: DocumentProgress | None) -> None:
+    def is_watched(self, document_id: str) -> bool:
+        """Whether a watcher waits for changes of a document."""
+        return any(watcher.waits_for(document_id) for watcher in self._watchers)
+
+    def show(self, document_id: str, progress: DocumentProgress | None) -> None:
+        """Passes progress to the watchers, None for a deletion."""
         for watcher in self._watchers:
             watcher.offer(document_id, progress)
 
+    def end_silence(self) -> None:
+        """Has all watchers look at the rows."""
+        for watcher in self._watchers:
+            watcher.end_silence()
+
+
+class ProgressElsewhere:
+    """Shows the watchers of this process how documents come along that other processes ingest."""
+
+    def __init__(self, store: MatterStore, board: ProgressBoard, notices: Notices) -> None:
+        self._store = store
+        self._board = board
+        notices.hear(About.DOCUMENT, self._heard, self._missed)
+
+    async def _heard(self, what: What) -> None:
+        document_id = what["document_id"]
+        if self._board.is_watched(document_id):
+            self._board.show(document_id, await self._progress(**what) if "tenant" in what else None)
+
+    async def _progress(
+        self, document_id: str, tenant: str, matter_id: str, done: int, total: int
+    ) -> DocumentProgress | None:
+        try:
+            return DocumentProgress(await self._store.get_document(tenant, matter_id, document_id), done, total)
+        except (DocumentNotFound, MatterNotFound):
+            return None
+
+    async def _missed(self) -> None:
+        self._board.end_silence()
+
 
 REREAD_S = 5.0
-"""The rows are read again after so many seconds of silence, because what another process or a failed worker did is not
-reported here."""
+"""The rows are read again after so many seconds of silence, because what a failed worker did is not reported, and what
+another process did may not be."""
 
 
 class DocumentWatch:

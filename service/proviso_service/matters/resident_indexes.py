@@ -1,6 +1,7 @@
 """ResidentIndexes keeps the indexes of the matters in use in memory, each as its matter's version is."""
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,15 +16,21 @@ from proviso_service.matters.model import DocumentStatus
 from proviso_service.matters.originals import every_document
 from proviso_service.matters.rebuilding import IndexRebuild, RebuildProgress
 from proviso_service.matters.search_index import IndexAnswer, IndexQuery, MatterIndex, Rows
+from proviso_service.matters.search_queue import SearchQueue
 from proviso_service.matters.stores import MatterStore
 from proviso_service.models import Vectors
+from proviso_service.notices import ALONE, About, Notices, What
 
 LARGE = 50_000
 """Matters of more passages are searched approximately, where there is an index for that. Comparing a vector with so
 many takes some 4 ms."""
 
 THREADS = 4
-"""Searches and loads that compute at once; each takes one thread."""
+"""Loads, and looks for passages with a phrase, that compute at once; each takes one thread."""
+
+PAUSE = 50
+"""After an index was brought up to date in the background, that is not done again for so many times as long as it took:
+putting a large matter together after each of the documents that come in would take as much time as reading them."""
 
 Key = tuple[str, str]
 """A matter by tenant and id."""
@@ -71,6 +78,7 @@ class ResidentIndexes:
         max_bytes: int,
         approximate: NearestPassages | None = None,
         large: int = LARGE,
+        notices: Notices = ALONE,
     ) -> None:
         self._store = store
         self._model_id = model_id
@@ -82,9 +90,12 @@ class ResidentIndexes:
         self._loading: dict[Key, asyncio.Task[MatterIndex]] = {}
         self._behind: set[Key] = set()
         self._following: dict[Key, asyncio.Task[None]] = {}
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="search")
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="index")
+        self._searches = SearchQueue()
         self._rebuild: asyncio.Task[None] | None = None
         self._closed = False
+        self._notices = notices
+        notices.hear(About.MATTER, self._heard, self._missed)
 
     @property
     def held_bytes(self) -> int:
@@ -104,6 +115,7 @@ class ResidentIndexes:
         if self._approximate:
             await self._approximate.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
+        await self._searches.close()
         self._by_use.clear()
 
     async def at(self, tenant: str, matter_id: str, version: int) -> MatterIndex:
@@ -117,11 +129,11 @@ class ResidentIndexes:
         return index
 
     async def search(self, tenant: str, matter_id: str, index: MatterIndex, query: IndexQuery) -> IndexAnswer:
-        """Searches an index of this matter, in a thread."""
+        """Searches an index of this matter."""
         if self._approximate and query.inside is None and len(index) > self._large:
             near = await self._approximate.nearest(tenant, matter_id, index, query.vector, query.limit)
             query = replace(query, near=near)
-        return await self.compute(index.search, query)
+        return await self._searches.search(index, query)
 
     async def compute(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs work on an index in one of a few threads."""
@@ -129,26 +141,21 @@ class ResidentIndexes:
 
     def follow(self, tenant: str, matter_id: str) -> None:
         """Brings the index of a matter up to date in the background, because the matter's documents have changed. What
-        changes while that is under way is one more load."""
-        key = (tenant, matter_id)
-        self._behind.add(key)
-        if key not in self._following and not self._closed:
-            self._following[key] = asyncio.create_task(self._follow(key))
+        changes while that is under way, or soon after it, is one more load, unless a search comes first."""
+        self._bring_up_to_date((tenant, matter_id))
+        self._notices.tell(About.MATTER, tenant=tenant, matter_id=matter_id)
 
     async def catch_up(self, tenant: str, matter_id: str) -> None:
-        """Returns once nothing of a deleted document is held any more, here and in the approximate index."""
-        key = (tenant, matter_id)
-        if self._approximate:
-            await self._approximate.forget(tenant, matter_id)
-        if key in self._by_use or key in self._loading:
-            self.follow(tenant, matter_id)
-            if following := self._following.get(key):
-                await asyncio.wait([following])
+        """Returns once nothing of a deleted document is held any more, here and in the approximate index; other
+        processes are told."""
+        self._notices.tell(About.MATTER, tenant=tenant, matter_id=matter_id, deleted=True)
+        await self._catch_up((tenant, matter_id))
 
     async def forget(self, tenant: str, matter_id: str) -> None:
-        """Drops all that is held of a deleted matter, here and in the approximate index. The packed rows go with its
-        documents."""
+        """Drops all that is held of a deleted matter, here and in the approximate index; other processes are told. The
+        packed rows go with its documents."""
         key = (tenant, matter_id)
+        self._notices.tell(About.MATTER, tenant=tenant, matter_id=matter_id, deleted=True)
         while loading := self._loading.get(key):
             await asyncio.wait([loading])
         self._by_use.pop(key, None)
@@ -166,6 +173,29 @@ class ResidentIndexes:
         self._rebuild = asyncio.create_task(rebuild.run(self._pack_again(rebuild)))
         async for progress in rebuild.watch():
             yield progress
+
+    async def _heard(self, what: What) -> None:
+        """Brings up to date what is held of a matter whose documents another process has changed."""
+        key = what["tenant"], what["matter_id"]
+        if "deleted" in what:
+            await self._catch_up(key)
+        elif key in self._by_use or key in self._loading:
+            self._bring_up_to_date(key)
+
+    async def _missed(self) -> None:
+        for key in list(self._by_use):
+            await self._renew(key)
+
+    def _bring_up_to_date(self, key: Key) -> None:
+        self._behind.add(key)
+        if key not in self._following and not self._closed:
+            self._following[key] = asyncio.create_task(self._follow(key))
+
+    async def _catch_up(self, key: Key) -> None:
+        if self._approximate:
+            await self._approximate.forget(*key)
+        if key in self._by_use or key in self._loading:
+            await self._renew(key)
 
     async def _pack_again(self, rebuild: IndexRebuild) -> None:
         ready = [d async for d in every_document(self._store) if d.status is DocumentStatus.READY]
@@ -222,17 +252,24 @@ class ResidentIndexes:
     async def _follow(self, key: Key) -> None:
         try:
             while key in self._behind:
-                if earlier := self._loading.get(key):  # it may have begun before the change
-                    await asyncio.wait([earlier])
                 self._behind.discard(key)
-                await self._load(key)
+                begun = time.monotonic()
+                await self._renew(key)
+                await asyncio.sleep(PAUSE * (time.monotonic() - begun))
+        finally:
+            self._behind.discard(key)
+            del self._following[key]
+
+    async def _renew(self, key: Key) -> None:
+        """Loads the index as it is after a change."""
+        try:
+            if earlier := self._loading.get(key):  # it may have begun before the change
+                await asyncio.wait([earlier])
+            await self._load(key)
         except MatterNotFound:
             pass  # it was deleted meanwhile
         except Exception as failure:
             _log.warning("search_index_not_loaded", matter_id=key[1], failure=repr(failure))
-        finally:
-            self._behind.discard(key)
-            del self._following[key]
 
 
 def _look_at_failure(task: asyncio.Task[MatterIndex]) -> None:

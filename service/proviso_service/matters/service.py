@@ -9,9 +9,10 @@ from uuid import uuid4
 
 import structlog
 
-from proviso_service.errors import Draining, InvalidRequest
+from proviso_service.concurrency import with_timeout
+from proviso_service.errors import Draining, InvalidRequest, Unavailable
 from proviso_service.identity import NEVER_RETRIED, RetryKey
-from proviso_service.matters.clearing import Clearing
+from proviso_service.matters.clearing import LONGEST_UPLOAD_S, Clearing
 from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_part, read_part
 from proviso_service.matters.exporting import Conversations, MatterToExport, export_pieces
 from proviso_service.matters.files import FileReader
@@ -34,8 +35,9 @@ from proviso_service.matters.model import (
 )
 from proviso_service.matters.originals import read_content, read_page
 from proviso_service.matters.pipeline import Pipeline
-from proviso_service.matters.progress import DocumentWatch, ProgressBoard
+from proviso_service.matters.progress import DocumentWatch, ProgressBoard, ProgressElsewhere
 from proviso_service.matters.resident_indexes import ResidentIndexes
+from proviso_service.matters.rotation import Limits
 from proviso_service.matters.stores import BlobStore, Leftover, MatterStore
 from proviso_service.matters.validation import (
     CheckedBytes,
@@ -45,7 +47,8 @@ from proviso_service.matters.validation import (
     uuid_of,
     uuids_of,
 )
-from proviso_service.models import Embedder
+from proviso_service.models import Embedder, ReadingClassifier
+from proviso_service.notices import ALONE, Notices
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import DocumentReader, Span
 from proviso_service.settings import DocumentSettings
@@ -84,15 +87,21 @@ class Matters:
         embedder: Embedder,
         settings: DocumentSettings,
         reader: DocumentReader,
+        classifier: ReadingClassifier | None = None,
+        notices: Notices = ALONE,
     ) -> None:
+        """By `notices` processes that share the stores tell each other how documents come along."""
         self._store = store
         self._blobs = blobs
         self._settings = settings
-        self._board = ProgressBoard()
+        self._board = ProgressBoard(notices)
+        self._elsewhere = ProgressElsewhere(store, self._board, notices)
         self._files = FileReader(reader)
-        pipeline = Pipeline(store, blobs, indexes, embedder, self._files)
-        self._ingestion = Ingestion(store, pipeline, self._board, settings.ingest_workers)
-        self._clearing = Clearing(store, indexes, blobs, self._ingestion, self._board)
+        at_once = settings.ingest_workers
+        pipeline = Pipeline(store, blobs, indexes, embedder, self._files, at_once, classifier)
+        under_way = Limits(every=4 * at_once, large=3 * at_once, large_of_tenant=2 * at_once, large_of_matter=at_once)
+        self._ingestion = Ingestion(store, pipeline, self._board, under_way)
+        self._clearing = Clearing(store, indexes, blobs, self._ingestion, self._board, is_alone=notices is ALONE)
         self._open = False
         self._finishing: set[asyncio.Task[object]] = set()
 
@@ -169,9 +178,10 @@ class Matters:
         content = CheckedBytes(pieces, self._settings.max_upload_bytes, header.sha256)
         try:
             await self._store.begin_upload(tenant, header.matter_id, document_id)
-            await self._blobs.put(tenant, document_id, aiter(content))
+            storing = self._blobs.put(tenant, document_id, aiter(content))
+            await with_timeout(LONGEST_UPLOAD_S, storing, lambda: Unavailable("The upload took too long"))
         except BaseException:
-            await self._finish(self._discard(tenant, document_id))
+            await self._finish(self._clearing.upload(tenant, document_id))
             raise
         document = Document(
             document_id=document_id,
@@ -284,18 +294,10 @@ class Matters:
             stored, is_new = await self._store.add_document(document)
         finally:
             if not is_new:
-                await self._discard(document.tenant, document.document_id)
+                await self._clearing.upload(document.tenant, document.document_id)
         if not stored.status.is_final:
             self._ingestion.add(stored)
         return UploadResult(stored, already_existed=not is_new)
-
-    async def _discard(self, tenant: str, document_id: str) -> None:
-        """Discards the bytes of an upload that made no document; where that fails, the next start clears them."""
-        try:
-            await self._blobs.delete(tenant, document_id)
-            await self._store.forget_leftovers(tenant, [document_id])
-        except Exception:
-            _log.warning("bytes of an upload stay until the next start", document_id=document_id, exc_info=True)
 
     async def _delete_matter(self, tenant: str, matter_id: str) -> str:
         deletion_id = await self._store.delete_matter(tenant, matter_id)

@@ -18,7 +18,7 @@ from proviso_service.matters.model import (
     Visibility,
 )
 from proviso_service.matters.packing import PackedDocument
-from proviso_service.models import Vectors
+from proviso_service.models import PassageWords, Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, PageWords, ParsedDocument
 
@@ -103,8 +103,13 @@ class MatterStore(Protocol):
         """Notes that there may be bytes of an upload, until `add_document` or `forget_leftovers`."""
         ...
 
-    async def give_up_uploads(self) -> None:
-        """Turns every upload that was begun into a leftover, because nobody is uploading any more."""
+    async def uploads(self) -> Sequence[tuple[str, str]]:
+        """Returns tenant and document id of every upload that was begun and not given up."""
+        ...
+
+    async def give_up_uploads(self, uploads: Sequence[tuple[str, str]]) -> None:
+        """Turns these uploads, of which tenant and document id are given, into leftovers, because nobody is at them any
+        more."""
         ...
 
     async def leftovers(self, limit: int, after: Leftover | None = None) -> Sequence[Leftover]:
@@ -142,9 +147,9 @@ class MatterStore(Protocol):
         """Returns every document of a matter in the order of upload."""
         ...
 
-    async def unfinished_documents(self) -> Sequence[Document]:
-        """Returns the documents of all tenants that are neither READY nor FAILED, oldest first; none of deleted
-        matters."""
+    async def unfinished_documents(self, limit: int) -> Sequence[Document]:
+        """Returns documents of all tenants that are neither READY nor FAILED, none of deleted matters. Tenants take
+        turns, and so do the matters of each, of which the oldest documents come first."""
         ...
 
     async def documents_after(self, last: Document | None, limit: int) -> Sequence[Document]:
@@ -162,10 +167,17 @@ class MatterStore(Protocol):
         ...
 
     async def commit_ready(
-        self, document: Document, parsed: ParsedDocument, chunks: Sequence[Chunk], model_id: str, vectors: Vectors
+        self,
+        document: Document,
+        parsed: ParsedDocument,
+        chunks: Sequence[Chunk],
+        model_id: str,
+        vectors: Vectors,
+        words_id: str = "",
+        words: PassageWords | None = None,
     ) -> Document:
-        """Stores text, structure, chunks with their vectors, and what a search needs of them, and makes the document
-        READY, in one transaction.
+        """Stores text, structure, chunks with their vectors, what a search needs of them, and the `words` that a
+        classifier has read in them, and makes the document READY, in one transaction.
         Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
@@ -189,6 +201,10 @@ class MatterStore(Protocol):
 
     async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
         """Returns those of the chunks that belong to READY documents, in the order asked for."""
+        ...
+
+    async def texts_of_chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, str]:
+        """Returns the texts of those of the chunks that belong to READY documents, by their ids; for thousands."""
         ...
 
     async def neighbours(self, tenant: str, stored: StoredChunk) -> tuple[str, str]:
@@ -228,7 +244,8 @@ class BlobStore(Protocol):
     key is gone, and Unavailable while its key cannot be had."""
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
-        """Stores bytes. They are durable and whole when this returns; nothing is visible when it raises."""
+        """Stores bytes. They are durable and whole when this returns. Nothing is visible when it raises, unless the
+        store failed at the very end: then they may be there, whole, until they are deleted."""
         ...
 
     async def get(self, tenant: str, key: str) -> bytes:

@@ -92,7 +92,11 @@ def without_joiners(text: str) -> str:
 def without_invisible(text: str) -> str:
     """Returns the text without the characters that cannot be seen, except for the joiners that belong to its spelling,
     and otherwise as it is."""
-    return text if text.isascii() else _without_rows(text.translate(SEEN_ONLY))
+    if text.isascii():
+        return text
+    # Most texts hold none of these; to look at each character once is much faster than to translate it.
+    is_all_seen = SEEN_ONLY.keys().isdisjoint(map(ord, set(text)))
+    return _without_rows(text if is_all_seen else text.translate(SEEN_ONLY))
 
 
 def _without_rows(text: str) -> str:

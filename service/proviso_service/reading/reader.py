@@ -1,16 +1,12 @@
 """Reads files in processes of their own, and starts, supervises and ends these processes."""
 
 import asyncio
-import os
-import sys
 import time
-from asyncio.subprocess import PIPE, Process
-from contextlib import suppress
-from pathlib import Path
-from typing import Protocol, Self, cast
+from typing import Protocol
 
 import structlog
 
+from proviso_service.child_process import PIECE_BYTES, ChildProcess
 from proviso_service.reading.model import (
     FileTooLong,
     ReadDocument,
@@ -60,47 +56,13 @@ class DocumentReader(Protocol):
         ...
 
 
-_PIECE_BYTES = 256 * 1024
-_END_S = 2.0
-"""Seconds that a supervisor gets to end its child and itself."""
-
-
 class WorkerLost(Exception):
     """The supervisor has ended, or does not answer as it should."""
 
 
-class ReaderProcess:
+class ReaderProcess(ChildProcess):
     """A running supervisor process. It takes one exchange at a time; after an exchange that failed or was cancelled,
     only `stop` may follow."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-        self._requests = cast(asyncio.StreamWriter, process.stdin)
-        self._answers = cast(asyncio.StreamReader, process.stdout)
-        self._complaints = asyncio.create_task(_log_lines(cast(asyncio.StreamReader, process.stderr)))
-
-    @classmethod
-    async def start(cls, module: str, idle_s: float) -> Self:
-        """Starts a supervisor; `module` is run as `worker/__main__.py` is. The process gets nothing of the environment,
-        which may hold keys, and a session of its own, so that Ctrl-C in a terminal does not reach it. Raises
-        OSError."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-m",
-            module,
-            str(idle_s),
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            env=_environment(),
-            start_new_session=True,
-        )
-        return cls(process)
-
-    @property
-    def is_running(self) -> bool:
-        return self._process.returncode is None
 
     async def exchange(self, request: ReadRequest, content: bytes) -> tuple[bytearray, ChildEnding]:
         """Returns what the child of a request wrote, at most `request.answer_bytes`, and how it ended. What it wrote is
@@ -112,63 +74,24 @@ class ReaderProcess:
             raise WorkerLost from error
 
     async def _send(self, request: ReadRequest, content: bytes) -> None:
-        self._requests.write(frame(messages.REQUEST, request.encode()))
+        self.requests.write(frame(messages.REQUEST, request.encode()))
         view = memoryview(content)
-        for start in range(0, len(content), _PIECE_BYTES):
-            self._requests.write(view[start : start + _PIECE_BYTES])
-            await self._requests.drain()
-        await self._requests.drain()
+        for start in range(0, len(content), PIECE_BYTES):
+            self.requests.write(view[start : start + PIECE_BYTES])
+            await self.requests.drain()
+        await self.requests.drain()
 
     async def _receive(self, max_bytes: int) -> tuple[bytearray, ChildEnding]:
         answer = bytearray()
         while True:
-            kind, size = messages.HEADER.unpack(await self._answers.readexactly(messages.HEADER.size))
+            kind, size = messages.HEADER.unpack(await self.answers.readexactly(messages.HEADER.size))
             if size > messages.MAX_PAYLOAD_BYTES or len(answer) + size > max_bytes + messages.MAX_PAYLOAD_BYTES:
                 raise WorkerLost
-            payload = await self._answers.readexactly(size)
+            payload = await self.answers.readexactly(size)
             if kind == messages.ENDING:
                 ending = ChildEnding.decode(payload)
                 return (answer if ending.outcome is ChildOutcome.EXITED else bytearray()), ending
             answer += payload
-
-    def stop(self) -> None:
-        """Makes the process kill its child, if it has one, and end at once; `ended` has to follow."""
-        # The signal comes first, because asyncio and a process that ends by itself would both ask for its exit status.
-        with suppress(ProcessLookupError):
-            self._process.terminate()
-        self._requests.close()
-
-    async def ended(self) -> None:
-        """Waits until the process that was stopped is gone; one that does not react is killed."""
-        try:
-            async with asyncio.timeout(_END_S):
-                await self._gone()
-        except TimeoutError:
-            with suppress(ProcessLookupError):
-                self._process.kill()
-            await self._gone()
-        await self._complaints
-
-    async def _gone(self) -> None:
-        """Reads what is left before it waits, because asyncio counts the process as running while there is something to
-        read."""
-        while await self._answers.read(_PIECE_BYTES):
-            pass
-        await self._process.wait()
-
-
-def _environment() -> dict[str, str]:
-    """Returns the environment of the process: where its modules are, and what the interpreter and its libraries
-    need."""
-    paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path)
-    kept = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "LANG", "LC_ALL") if name in os.environ}
-    return kept | {"PYTHONPATH": paths}
-
-
-async def _log_lines(complaints: asyncio.StreamReader) -> None:
-    """Logs what the supervisor writes to its standard error; nobody else can write there."""
-    while text := await complaints.read(4096):
-        _log.warning("reader_process", stderr=text.decode(errors="replace"))
 
 
 class ProcessReader:
@@ -246,7 +169,7 @@ class ProcessReader:
                 return worker
             self._end(worker)
         try:
-            return await ReaderProcess.start(self._module, self._idle_s)
+            return await ReaderProcess.start(self._module, str(self._idle_s))
         except OSError as error:
             _log.exception("no process to read files in")
             raise ReaderUnavailable from error

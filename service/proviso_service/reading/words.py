@@ -2,6 +2,7 @@
 their forms."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from unicodedata import normalize
 
@@ -141,16 +142,17 @@ class SearchTerms:
         self._stemmer = Stemmer.Stemmer("porter")
         self._known: dict[str, str] = {}
 
-    def of_text(self, text: str) -> list[str]:
-        """Returns the terms of a text in order. A number with points and commas is a term, and so are its parts and its
-        beginnings."""
-        terms: list[str] = []
-        for word in _WORD_OR_NUMBER.findall(_without_accents(text.casefold())):
-            terms.append(self.of_word(word))
-            if ends := [match.start() for match in _SEPARATOR.finditer(word)]:
-                terms += _SEPARATOR.split(word)
-                terms += (word[:end] for end in ends[1:])
-        return terms
+    def counts(self, text: str) -> dict[str, int]:
+        """Returns the terms of a text, and how often it has each. A number with points and commas is a term, and so are
+        its parts and its beginnings."""
+        counts: dict[str, int] = {}
+        for word, count in Counter(_WORD_OR_NUMBER.findall(_without_accents(text.casefold()))).items():
+            term = self.of_word(word)
+            counts[term] = counts.get(term, 0) + count
+            if not word.isalnum():
+                for part in _parts(word):
+                    counts[part] = counts.get(part, 0) + count
+        return counts
 
     def of_word(self, word: str) -> str:
         """Returns the term of one of the words that `words_of` finds in a query."""
@@ -160,6 +162,13 @@ class SearchTerms:
             term = self._stemmer.stemWord(plain) if len(plain) >= _MIN_STEMMED_CHARS else plain
             self._known[word] = term
         return term
+
+
+def _parts(number: str) -> Iterator[str]:
+    """Yields the parts of a number with points and commas, and its beginnings of more than one part."""
+    yield from _SEPARATOR.split(number)
+    _, *ends = (match.start() for match in _SEPARATOR.finditer(number))
+    yield from (number[:end] for end in ends)
 
 
 def _without_accents(text: str) -> str:

@@ -124,21 +124,21 @@ class Spans:
         attributes: Attributes = {"gen_ai.operation.name": "retrieval", "gen_ai.data_source.id": source}
         return _span(self._tracer, f"retrieval {source}", SpanKind.INTERNAL, attributes)
 
-    def post(self, base_url: str, endpoint: str, resends: int) -> AbstractContextManager[Span]:
+    def request(self, method: str, base_url: str, endpoint: str, resends: int) -> AbstractContextManager[Span]:
         """The span of one HTTP request to a fixed `endpoint` below `base_url`, after `resends` earlier attempts. The
         URL is recorded, so it must hold neither contents nor credentials."""
         if self._tracer is None:
             return _NO_SPAN
         base = urlsplit(base_url)
         attributes: dict[str, AttributeValue] = {
-            "http.request.method": "POST",
+            "http.request.method": method,
             "url.full": f"{base_url.rstrip('/')}/{endpoint}",
             "server.address": base.hostname or "",
             "server.port": base.port or (443 if base.scheme == "https" else 80),
         }
         if resends:
             attributes["http.request.resend_count"] = resends
-        return _span(self._tracer, f"POST /{endpoint}", SpanKind.CLIENT, attributes)
+        return _span(self._tracer, f"{method} /{endpoint}", SpanKind.CLIENT, attributes)
 
 
 @contextmanager

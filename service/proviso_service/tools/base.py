@@ -181,6 +181,11 @@ class ExternalTool(Tool, Protocol):
         ...
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether its server says that calling it again does no harm."""
+        ...
+
+    @property
     def shown_schema(self) -> Mapping[str, Any]:
         """The JSON schema of the arguments, an object in the form that every provider of models accepts."""
         ...
@@ -188,6 +193,11 @@ class ExternalTool(Tool, Protocol):
     def problems(self, given: Mapping[str, Any]) -> Sequence[str]:
         """Describes what is wrong with arguments, each fault with its path; empty where they fit."""
         ...
+
+
+def may_be_repeated(tool: Tool) -> bool:
+    """Whether a call may be made again where nobody knows what became of it. The service's own tools only read."""
+    return not isinstance(tool, ExternalTool) or tool.is_repeatable
 
 
 def server_of(tool: Tool) -> str:

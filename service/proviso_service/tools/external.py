@@ -68,6 +68,7 @@ class McpTool:
         self.name_on_server = tool.name
         self.description = tool.description
         self.shown_schema = tool.shown_schema
+        self.is_repeatable = tool.is_repeatable
         self._arguments = ArgumentValidator(tool.schema)
         self._caller = caller
 
@@ -100,6 +101,7 @@ class UnlistedTool:
     args = UncheckedArgs
     needs_matter = False
     is_retrieval = False
+    is_repeatable = False
 
     def __init__(self, ref: ItemRef, shown: Mapping[str, Any], tools: ToolFinder) -> None:
         self.name = str(shown["name"])

@@ -15,6 +15,7 @@ from proviso_service.turns.endings import (
     in_language,
     semantics_of,
 )
+from proviso_service.turns.event_json import events_from_json, events_to_json
 from proviso_service.turns.events import (
     CALL_UNFINISHED,
     MAX_ANSWER_CHARS,
@@ -41,7 +42,8 @@ from proviso_service.turns.item_status import (
     mark_missing_in_state,
     removal_suggestions,
 )
-from proviso_service.turns.log import TurnLogFull, TurnLogSealed
+from proviso_service.turns.log import MemoryTurnLog, TurnLogFull, TurnLogSealed
+from proviso_service.turns.outcomes import bare_outcome
 from proviso_service.turns.program import (
     AskedCall,
     Emit,
@@ -69,7 +71,7 @@ from proviso_service.turns.records import (
     TurnSummary,
     Usage,
 )
-from proviso_service.turns.runner import bare_outcome
+from proviso_service.turns.replicas import Answer, EventsMissing, FollowedLog, Replicas
 from proviso_service.turns.service import Turns
 from proviso_service.turns.sessions import (
     ChatMessage,
@@ -82,8 +84,14 @@ from proviso_service.turns.sessions import (
     TurnSessions,
     with_late_items,
 )
-from proviso_service.turns.store import TurnBegun, TurnRecord, TurnState, TurnStore
-from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable, suspended_from_json, suspended_to_json
+from proviso_service.turns.store import RELEASED, TurnBegun, TurnLost, TurnRecord, TurnState, TurnStore
+from proviso_service.turns.suspension import (
+    SuspendedTurn,
+    SuspensionUnreadable,
+    question_of,
+    suspended_from_json,
+    suspended_to_json,
+)
 from proviso_service.turns.tracing import TracedProgram
 
 __all__ = [
@@ -93,7 +101,9 @@ __all__ = [
     "EXIT_SEMANTICS",
     "MAX_ANSWER_CHARS",
     "NOT_ENOUGH_INFORMATION",
+    "RELEASED",
     "REST_LEFT_OUT",
+    "Answer",
     "AnswerRating",
     "ApprovalRequired",
     "AskedCall",
@@ -106,12 +116,15 @@ __all__ = [
     "DiscardReason",
     "Emit",
     "Event",
+    "EventsMissing",
     "ExitCause",
     "ExitReason",
     "FinalState",
+    "FollowedLog",
     "Heartbeat",
     "HistoryMessage",
     "LoggedEvent",
+    "MemoryTurnLog",
     "MessageRole",
     "ModelCallUsage",
     "OnDisconnect",
@@ -119,6 +132,7 @@ __all__ = [
     "Rating",
     "RatingReason",
     "RemovalSuggestion",
+    "Replicas",
     "Retryable",
     "RunningTurn",
     "Session",
@@ -140,6 +154,7 @@ __all__ = [
     "TurnExecution",
     "TurnLogFull",
     "TurnLogSealed",
+    "TurnLost",
     "TurnOptions",
     "TurnOutcome",
     "TurnProgram",
@@ -153,11 +168,14 @@ __all__ = [
     "Turns",
     "Usage",
     "bare_outcome",
+    "events_from_json",
+    "events_to_json",
     "filled",
     "in_language",
     "mark_in_session",
     "mark_missing_in_message",
     "mark_missing_in_state",
+    "question_of",
     "removal_suggestions",
     "semantics_of",
     "suspended_from_json",

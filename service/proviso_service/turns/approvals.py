@@ -11,9 +11,13 @@ from proviso_service.errors import Draining, TurnNotWaiting
 from proviso_service.turns.events import ApprovalRequired, LoggedEvent
 from proviso_service.turns.program import AskedCall, TurnClock, TurnRequest
 from proviso_service.turns.records import Decision
-from proviso_service.turns.store import TurnStore, store_timeout
+from proviso_service.turns.restoring import Restored
+from proviso_service.turns.store import TurnLost, TurnStore, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn
 from proviso_service.turns.turn import Turn, TurnLimits
+
+Stored = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Does work of the store."""
 
 
 class PendingCalls:
@@ -86,10 +90,12 @@ class PendingApprovals:
         owner: str,
         limits: TurnLimits,
         pause_time: Callable[[], AbstractContextManager[None]],
-        restored: SuspendedTurn | None = None,
+        stored: Stored,
+        restored: Restored | None = None,
     ) -> None:
-        """While the context that `pause_time` opens is open, the turn's clock stands still and readers may be away. A
-        turn that is `restored` after a restart waits from the beginning."""
+        """While the context that `pause_time` opens is open, the turn's clock stands still and readers may be away.
+        `stored` does work of the store for the turn's program. A turn that is `restored` after a restart knows what it
+        has asked and what was decided."""
         self.idle = asyncio.Event()
         self._turn = turn
         self._request = request
@@ -98,14 +104,19 @@ class PendingApprovals:
         self._owner = owner
         self._limits = limits
         self._pause_time = pause_time
+        self._stored = stored
         self._answers: dict[str, Decision | None] = {}
         self._pending: PendingCalls | None = None
         self._latest: PendingCalls | None = None
         self._recording = asyncio.Lock()
         self._recordings: set[asyncio.Task[None]] = set()
         self._handed_over = False
-        if restored is not None:
-            self._begin_waiting(PendingCalls(restored.calls, restored.expire_time, restored.decisions))
+        if restored is not None and (expire_time := restored.suspended.expire_time) is not None:
+            self._latest = PendingCalls(restored.suspended.calls, expire_time, restored.suspended.decisions)
+            if restored.waits:
+                self._begin_waiting(self._latest)
+            else:
+                self._answers |= self._latest.decisions
 
     @property
     def is_waiting(self) -> bool:
@@ -141,11 +152,7 @@ class PendingApprovals:
                 self.idle.clear()
         self._answers |= pending.decisions
         turn, limits = self._turn, self._limits
-        await with_timeout(
-            limits.store_s,
-            self._store.resume(turn.caller, turn.turn_id, self._owner, limits.lease_s),
-            late=store_timeout,
-        )
+        await self._stored(lambda: self._store.resume(turn.caller, turn.turn_id, self._owner, limits.lease_s))
 
     async def answer(self, call_id: str, decision: Decision) -> None:
         """Stores a person's decision. It is stored or fails even where the caller does not wait for the result. Raises
@@ -168,8 +175,7 @@ class PendingApprovals:
         turn, now = self._turn, datetime.now(UTC)
         pending = PendingCalls(calls, now + timedelta(seconds=self._limits.approval_s))
         events = list(turn.log.history())
-        for event in pending.asked:
-            sequence = len(events) + 1
+        for sequence, event in enumerate(pending.asked, turn.log.last_sequence + 1):
             events.append(LoggedEvent(sequence, sequence, now.timestamp(), event))
         suspended = SuspendedTurn(
             request=self._request,
@@ -181,10 +187,9 @@ class PendingApprovals:
             earlier_decisions=dict(turn.decisions),
             events=tuple(events),
         )
-        await with_timeout(
-            self._limits.store_s,
-            self._store.suspend(turn.caller, turn.turn_id, len(events), suspended),
-            late=store_timeout,
+        last_sequence = turn.log.last_sequence + len(pending.asked)
+        await self._stored(
+            lambda: self._store.suspend(turn.caller, turn.turn_id, last_sequence, suspended, self._owner)
         )
         for event in pending.asked:
             turn.log.append(event)
@@ -217,9 +222,12 @@ class PendingApprovals:
             for_session = decision is Decision.APPROVE_FOR_SESSION
             approved = ApprovedTool.of(call.ref, call.sha256) if for_session else None
             stored = self._store.record_decision(
-                turn.caller, turn.turn_id, self._request.session_id, positions, decision, approved
+                turn.caller, turn.turn_id, self._request.session_id, positions, decision, approved, self._owner
             )
-            await with_timeout(self._limits.store_s, stored, late=store_timeout)
+            try:
+                await with_timeout(self._limits.store_s, stored, late=store_timeout)
+            except TurnLost:
+                raise Draining from None
             turn.decisions.update({pending.calls[position].call_id: decision for position in positions})
             pending.record(positions, decision)
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from proviso_service.context.model import RequestContext
 from proviso_service.errors import FailureCause
 from proviso_service.turns.records import ExitCause, ExitReason, Retryable, ToolCallRecord, Usage
-from proviso_service.turns.sessions import ChatMessage
+from proviso_service.turns.sessions import ChatMessage, HistoryMessage
 
 MAX_ANSWER_CHARS = 200_000
 """The most code points of an answer. A model's reply is read up to here, so that an answer always fits into one message
@@ -144,8 +144,10 @@ class ApprovalRequired:
 
 @dataclass(frozen=True, slots=True)
 class FinalState:
-    """The end of a turn. `cycles` counts the rounds of model and tools. `from_cache` says that the answer is a reply
-    from the response cache. `retry_after_s` and `duration_s`, the time of the whole turn, are None when unknown.
+    """The end of a turn. `messages` are those that it adds to the conversation, and `history` those before it; an
+    earlier version stored both in `messages`. `cycles` counts the rounds of model and tools. `from_cache` says that the
+    answer is a reply from the response cache. `retry_after_s` and `duration_s`, the time of the whole turn, are None
+    when unknown.
     `omitted_sentences` counts the sentences that no source holds; `message` has a mark in the place of each, or of
     several in a row. `removed_markup` counts the places of `message` where markup was that could load or run something.
     `message_truncated` says that the end of `message` was left out because of its length."""
@@ -169,6 +171,7 @@ class FinalState:
     omitted_sentences: int = 0
     message_truncated: bool = False
     removed_markup: int = 0
+    history: tuple[HistoryMessage, ...] = ()
 
 
 Event = TurnStart | Token | TextDiscarded | ToolStart | ToolEnd | Citation | ApprovalRequired | FinalState

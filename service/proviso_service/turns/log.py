@@ -5,11 +5,10 @@ its own position, which is the last sequence that it has seen. A log on another 
 synchronous by fetching ahead in `wait`. A reader then suspends only when it has nothing to send.
 """
 
-import asyncio
 import time
 from array import array
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from proviso_service.context.model import RequestContext
 from proviso_service.errors import FailureCause
@@ -26,7 +25,7 @@ from proviso_service.turns.events import (
     ToolStart,
     TurnStart,
 )
-from proviso_service.turns.sessions import ChatMessage
+from proviso_service.turns.waiters import Waiters
 
 
 class TurnLogFull(Exception):
@@ -109,64 +108,12 @@ class TurnLog(Protocol):
         ...
 
 
-class Waiters:
-    """Wakes everyone who waits for the next event, all at once at the event, or each one when its time is over.
-
-    A timer for each wait would cost as much as the rest of an event's way to its reader. There is therefore one alarm
-    for all. It is not moved when someone comes or goes: when it rings, it looks at who is still waiting and whose time
-    is over."""
-
-    __slots__ = ("_alarm", "_due")
-
-    def __init__(self) -> None:
-        self._due: dict[asyncio.Future[bool], float] = {}
-        self._alarm: asyncio.TimerHandle | None = None
-
-    async def wait(self, timeout_s: float) -> bool:
-        """Returns True at the next `wake`, and False when there was none for `timeout_s` seconds."""
-        loop = asyncio.get_running_loop()
-        waiter: asyncio.Future[bool] = loop.create_future()
-        due = self._due[waiter] = loop.time() + timeout_s
-        if self._alarm is None or due < self._alarm.when():
-            self._set_alarm(due)
-        try:
-            return await waiter
-        finally:
-            self._due.pop(waiter, None)
-
-    def wake(self) -> None:
-        """Wakes everyone who waits."""
-        if self._due:
-            for waiter in self._due:
-                _settle(waiter, True)
-            self._due.clear()
-
-    def close(self) -> None:
-        """Wakes everyone who waits and stops the alarm. Nobody may wait afterwards."""
-        self.wake()
-        self._set_alarm(None)
-
-    def _ring(self) -> None:
-        now = asyncio.get_running_loop().time()
-        for waiter, due in self._due.items():
-            if due <= now:
-                _settle(waiter, False)
-        self._set_alarm(min((due for due in self._due.values() if due > now), default=None))
-
-    def _set_alarm(self, due: float | None) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-        self._alarm = None if due is None else asyncio.get_running_loop().call_at(due, self._ring)
-
-
-def _settle(waiter: asyncio.Future[bool], woken: bool) -> None:
-    if not waiter.done():
-        waiter.set_result(woken)
-
-
 _EVENT_OVERHEAD_BYTES = 200
 _ITEM_BYTES = 100
 """An item of a request context, without what all requests share of it."""
+
+LOST_TEXT = "text-0"
+"""The text of the empty token that stands for the sequences whose events are lost. No model call writes it."""
 
 _APPENDED = (TurnStart, Token, TextDiscarded, ToolStart, ToolEnd, Citation, ApprovalRequired)
 
@@ -181,12 +128,16 @@ class MemoryTurnLog:
         "_final_state",
         "_handed_over",
         "_last_other",
+        "_lost",
         "_max_bytes",
         "_max_events",
+        "_on_event",
         "_open_calls",
         "_others_waiters",
         "_overflowed",
         "_sealed",
+        "_skipped",
+        "_spans",
         "_text_bytes",
         "_times",
         "_waiters",
@@ -198,8 +149,12 @@ class MemoryTurnLog:
         max_bytes: int,
         clock: Callable[[], float] = time.time,
         events: Sequence[LoggedEvent] = (),
+        lost: int = 0,
     ) -> None:
-        """The log begins with `events`, which come from the `history` of an earlier log."""
+        """The log begins with `events`, which come from the `history` of an earlier log. After them, so many sequences
+        are `lost`: readers of the earlier log may have had events under them that nobody has any more. One empty token
+        of LOST_TEXT takes these sequences, since only tokens say which they cover; where there are no `events`, it
+        comes after the first one, which is the same in both logs."""
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._clock = clock
@@ -214,12 +169,20 @@ class MemoryTurnLog:
         self._others_waiters = Waiters()
         self._handed_over = False
         self._open_calls: dict[str, tuple[ToolStart, float]] = {}
+        self._on_event: Callable[[], object] | None = None
+        self._spans: list[tuple[int, int, int]] = []  # of events with several sequences: place, first and last sequence
+        self._skipped = 0  # how many more sequences than events there are
+        self._lost = 0
         for logged in events:
-            self._add(logged.event, _size(logged.event), logged.emit_time_s)
+            self.copy(logged)
+        if events and lost:
+            self._lose(self.last_sequence + lost)
+        else:
+            self._lost = lost
 
     @property
     def last_sequence(self) -> int:
-        return len(self._events)
+        return len(self._events) + self._skipped if self._events else self._lost
 
     @property
     def final_state(self) -> FinalState | None:
@@ -238,8 +201,29 @@ class MemoryTurnLog:
         return self._handed_over
 
     def history(self) -> tuple[LoggedEvent, ...]:
-        times = zip(self._events, self._times, strict=True)
-        return tuple(LoggedEvent(sequence, sequence, at, event) for sequence, (event, at) in enumerate(times, 1))
+        return tuple(self.since(0, len(self._events)))
+
+    def since(self, after: int, most: int) -> list[LoggedEvent]:
+        """The events after sequence `after`, at most so many of them, tokens not joined."""
+        place = self._place_after(after)
+        found = zip(self._events[place : place + most], self._times[place : place + most], strict=True)
+        if not self._spans:
+            return [LoggedEvent(sequence, sequence, at, event) for sequence, (event, at) in enumerate(found, after + 1)]
+        spans = ((*self._span(number), at, event) for number, (event, at) in enumerate(found, place))
+        return [LoggedEvent(max(first, after + 1), last, at, event) for first, last, at, event in spans]
+
+    def tell(self, on_event: Callable[[], object]) -> None:
+        """Calls `on_event` after each event from now on."""
+        self._on_event = on_event
+
+    def copy(self, logged: LoggedEvent) -> None:
+        """Adds the next event of another log of the same turn, whatever the limits."""
+        if type(logged.event) is FinalState:
+            self._close(logged.event, logged.emit_time_s)
+        elif logged.first_sequence < logged.sequence:
+            self._lose(logged.sequence, logged.emit_time_s)
+        else:
+            self._add(logged.event, _size(logged.event), logged.emit_time_s)
 
     def append(self, event: Event) -> int:
         if self._sealed:
@@ -273,12 +257,7 @@ class MemoryTurnLog:
     def end(self, final_state: FinalState) -> int:
         if self._final_state is not None:
             raise TurnLogSealed
-        self._sealed = True
-        self._final_state = final_state
-        sequence = self._add(final_state, _text_bytes(final_state), self._clock())
-        self._waiters.close()
-        self._others_waiters.close()
-        return sequence
+        return self._close(final_state, self._clock())
 
     def hand_over(self) -> None:
         self._handed_over = True
@@ -287,16 +266,17 @@ class MemoryTurnLog:
 
     def take(self, after: int, max_chars: int) -> LoggedEvent | None:
         events = self._events
-        if after >= len(events):
+        place = self._place_after(after)
+        if place >= len(events):
             return None
-        event = events[after]
-        sequence = after + 1
-        if type(event) is Token and sequence < len(events):
-            event, sequence = self._joined(event, sequence, max_chars)
-        return LoggedEvent(after + 1, sequence, self._times[sequence - 1], event)
+        event = events[place]
+        if type(event) is Token and place + 1 < len(events):
+            event, place = self._joined(event, place, max_chars)
+        last = self._span(place)[1] if self._spans else place + 1
+        return LoggedEvent(after + 1, last, self._times[place], event)
 
     async def wait(self, after: int, timeout_s: float) -> bool:
-        if after < len(self._events) or self._handed_over:
+        if self._place_after(after) < len(self._events) or self._handed_over:
             return True
         return await self._waiters.wait(timeout_s)
 
@@ -304,35 +284,77 @@ class MemoryTurnLog:
         if after >= self._last_other:
             await self._others_waiters.wait(timeout_s)
 
+    def _close(self, final_state: FinalState, time_s: float) -> int:
+        self._sealed = True
+        if lost := self._lost:  # no event came before this one
+            self._lost = 0
+            self._lose(lost)
+        self._final_state = final_state
+        sequence = self._add(final_state, _text_bytes(final_state), time_s)
+        self._waiters.close()
+        self._others_waiters.close()
+        return sequence
+
     def _add(self, event: Event, size: int, time_s: float) -> int:
         self._events.append(event)
         self._times.append(time_s)
         self._text_bytes += size
+        if lost := self._lost:
+            self._lost = 0
+            self._lose(lost)
         self._waiters.wake()
         if type(event) is not Token:
             if type(event) is ToolStart:
                 self._open_calls[event.call_id] = event, time_s
             elif type(event) is ToolEnd:
                 self._open_calls.pop(event.call_id, None)
-            self._last_other = len(self._events)
+            self._last_other = len(self._events) + self._skipped
             self._others_waiters.wake()
-        return len(self._events)
+        if self._on_event is not None:
+            self._on_event()
+        return len(self._events) + self._skipped
 
-    def _joined(self, first: Token, sequence: int, max_chars: int) -> tuple[Token, int]:
-        """`first`, joined with the tokens of the same text that follow `sequence`, and the sequence of the last of
-        them."""
+    def _lose(self, last: int, time_s: float | None = None) -> None:
+        """Adds the event that takes the next sequences up to `last`, if there are any."""
+        first = len(self._events) + self._skipped + 1
+        if last >= first:
+            self._spans.append((len(self._events), first, last))
+            self._skipped += last - first
+            self._add(Token(LOST_TEXT, ""), 0, self._clock() if time_s is None else time_s)
+
+    def _place_after(self, after: int) -> int:
+        """The place of the first event that has a sequence after `after`."""
+        for place, first, last in reversed(self._spans):
+            if after >= last:
+                return place + 1 + after - last
+            if after >= first - 1:
+                return place
+        return after
+
+    def _span(self, place: int) -> tuple[int, int]:
+        """The first and the last sequence of the event at a place."""
+        for at, first, last in reversed(self._spans):
+            if place == at:
+                return first, last
+            if place > at:
+                return last + place - at, last + place - at
+        return place + 1, place + 1
+
+    def _joined(self, first: Token, place: int, max_chars: int) -> tuple[Token, int]:
+        """`first`, which is at `place`, joined with the tokens of the same text that follow it, and the place of the
+        last of them."""
         texts = [first.text]
         chars = len(first.text)
-        while sequence < len(self._events):
-            event = self._events[sequence]
+        while place + 1 < len(self._events):
+            event = self._events[place + 1]
             if type(event) is not Token or event.text_id != first.text_id:
                 break
             chars += len(event.text)
             if chars > max_chars:
                 break
             texts.append(event.text)
-            sequence += 1
-        return (first if len(texts) == 1 else Token(first.text_id, "".join(texts))), sequence
+            place += 1
+        return (first if len(texts) == 1 else Token(first.text_id, "".join(texts))), place
 
 
 def _size(event: Event) -> int:
@@ -345,29 +367,27 @@ def _utf8_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _text_bytes(event: Any) -> int:
-    """The UTF-8 bytes of all text in an event, however deeply nested. A request context counts once, because the final
-    state and its last message share one, and its items by their number. Messages of the conversation and items of the
-    context are most of what an event has: looking at each of their fields took 7 % of the loop's time."""
-    total, left, contexts = 0, [event], set[int]()
-    while left:
-        value = left.pop()
-        if isinstance(value, str):
-            total += _utf8_bytes(value)
-        elif isinstance(value, tuple):
-            left += value
-        elif value is None or isinstance(value, int | float):
-            continue  # These are many, and looking for their fields would take half of the time.
-        elif isinstance(value, RequestContext):
-            if id(value) not in contexts:
-                contexts.add(id(value))
-                total += _ITEM_BYTES * (len(value.items) + len(value.omitted))
-                left += value.assets
-        elif isinstance(value, ChatMessage):
-            total += _utf8_bytes(value.content)
-            left += (value.request_context, value.turn)
-        else:
-            # Events are dataclasses with slots. `dataclasses.fields` would take longer than reading the values.
-            names: tuple[str, ...] = getattr(type(value), "__slots__", ())
-            left += [getattr(value, name) for name in names]
-    return total
+def _text_bytes(event: Event) -> int:
+    """The UTF-8 bytes of the text in an event. What a final state has beside a few texts that are long is listed here:
+    looking at each of its fields took 5 % of the event loop's time."""
+    if isinstance(event, FinalState):
+        said = [event.message, *[one.content for one in event.messages], *[one.content for one in event.history]]
+        parts = (*event.citations, *event.tool_call_records)
+        return _utf8_bytes("".join(said)) + sum(map(_own_bytes, parts)) + _context_bytes(event.request_context)
+    if isinstance(event, TurnStart):
+        return _context_bytes(event.request_context)
+    return _own_bytes(event)
+
+
+def _own_bytes(value: object) -> int:
+    """The UTF-8 bytes of a dataclass's own texts."""
+    names: tuple[str, ...] = getattr(type(value), "__slots__", ())
+    return sum(_utf8_bytes(text) for name in names if isinstance(text := getattr(value, name), str))
+
+
+def _context_bytes(context: RequestContext | None) -> int:
+    """A request context counts by the number of its items, since all requests share their texts."""
+    if context is None:
+        return 0
+    items = _ITEM_BYTES * (len(context.items) + len(context.omitted))
+    return items + sum(map(_own_bytes, context.assets))

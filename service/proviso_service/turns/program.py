@@ -164,7 +164,11 @@ class TurnClock:
 
 @dataclass(frozen=True, slots=True)
 class RunningTurn:
-    """A turn as its program works on it. The program reads `clock` and never changes it."""
+    """A turn as its program works on it. The program reads `clock` and never changes it.
+
+    `checkpoint` stores the state from which `TurnProgram.resume` goes on, should the process end. `was_cut` says that
+    an earlier process was at work on the turn when it ended: what it did after its last checkpoint is not known, and
+    its readers may have had more events."""
 
     turn_id: str
     caller: Caller
@@ -172,14 +176,16 @@ class RunningTurn:
     emit: Emit
     approvals: TurnApprovals
     clock: TurnClock
+    checkpoint: Callable[[str], Awaitable[None]]
+    was_cut: bool = False
 
 
 class TurnExecution(Protocol):
     """One run of a program.
 
     `run` is called once at most. `interrupted` is called after `run` was cancelled or failed, or instead of it, and
-    again when an outcome could not be stored. `release` is called instead when the service stops while the turn waits
-    for a person: the next process goes on with `TurnProgram.resume`."""
+    again when an outcome could not be stored. `release` is called instead when another process goes on with the
+    turn."""
 
     async def run(self) -> TurnOutcome:
         """Emits every event but the final state, and returns the final state in the outcome. Lets CancelledError pass
@@ -199,12 +205,12 @@ class TurnProgram(Protocol):
     """What runs inside a turn. The agent is one."""
 
     def start(self, turn: RunningTurn) -> TurnExecution:
-        """Begins a new turn."""
+        """Begins a new turn, or one that was cut before its first checkpoint."""
         ...
 
     async def resume(self, turn: RunningTurn, state: str) -> TurnExecution:
         """Goes on with a turn from the state that an earlier process has stored, which may be large. By the time that
-        the execution runs, `turn.approvals` has the answers. Raises SuspensionUnreadable."""
+        the execution runs, `turn.approvals` has the answers to what was asked last. Raises SuspensionUnreadable."""
         ...
 
 

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from proviso_service.concurrency import with_timeout
+from proviso_service.context.marker import parse_marker
+from proviso_service.errors import RequestIdReused, TooBusy, Unavailable
 from proviso_service.identity import Caller
-from proviso_service.language import ENGLISH
 from proviso_service.turns.approvals import PendingApprovals
-from proviso_service.turns.endings import CANNOT_RESUME, in_language, semantics_of
 from proviso_service.turns.events import Event, FinalState
 from proviso_service.turns.log import TurnLog
+from proviso_service.turns.outcomes import bare_outcome, unreadable_outcome
 from proviso_service.turns.program import (
     OnDisconnect,
     RunningTurn,
@@ -28,9 +29,9 @@ from proviso_service.turns.program import (
     TurnRequest,
     payload_sha256,
 )
-from proviso_service.turns.records import ExitCause, ExitReason, Retryable, TurnSummary
-from proviso_service.turns.sessions import ChatMessage, MessageRole
-from proviso_service.turns.store import TurnStore, store_timeout
+from proviso_service.turns.records import ExitCause, ExitReason
+from proviso_service.turns.restoring import Restored
+from proviso_service.turns.store import TurnLost, TurnStore, patiently, store_timeout
 from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import ConnectedReaders, Turn, TurnLimits
 
@@ -61,13 +62,13 @@ class TurnRunner:
         store: TurnStore,
         owner: str,
         limits: TurnLimits,
-        restored: SuspendedTurn | None = None,
+        restored: Restored | None = None,
         charge: Charge | None = None,
     ) -> None:
-        """A turn that is `restored` was begun by an earlier process, and waits for a person. `charge` is told what the
-        turn used before readers are told that it has ended."""
+        """A turn that is `restored` was begun by an earlier process. `charge` is told what the turn used before readers
+        are told that it has ended."""
         readers = ConnectedReaders(request.on_disconnect, grace_s, self._on_no_readers)
-        self.turn = Turn(turn_id, caller, log, readers, restored.all_decisions if restored else {})
+        self.turn = Turn(turn_id, caller, log, readers, restored.suspended.all_decisions if restored else {})
         self.begun: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """The id of the turn that answers the request: this one, or the one that the same request began before."""
         self._request = request
@@ -77,11 +78,15 @@ class TurnRunner:
         self._limits = limits
         self._restored = restored
         self._charge = charge
-        self._clock = TurnClock(limits.program_s, restored.used_s if restored else None)
+        self._waits = restored is not None and restored.waits
+        self._clock = TurnClock(limits.program_s, restored.suspended.used_s if restored else None)
+        if not self._waits:
+            self._clock.start()
         self.approvals = PendingApprovals(
-            self.turn, request, self._clock, store, owner, limits, self._time_paused, restored
+            *(self.turn, request, self._clock, store, owner, limits),
+            *(self._time_paused, self._stored, restored),
         )
-        self._handed_over = False
+        self._left = False
         self._deadline: asyncio.TimerHandle | None = None
         self._execution: TurnExecution | None = None
         self._task: asyncio.Task[TurnOutcome] | None = None
@@ -91,17 +96,18 @@ class TurnRunner:
 
     async def run(self) -> bool:
         """Runs the whole turn. Returns False when nothing of it is kept in this process: the store began no turn, which
-        `begun` explains, or the turn was handed over to the next process."""
+        `begun` explains, or another process goes on with the turn."""
         created = await self._begin()
         if created:
             await self._run_program()
             await self.approvals.close()
-            if self._handed_over:
+            if not self._left:
+                self.turn.log.close_calls()
+                self.turn.log.seal()
+                final_state = await self._persist(await self._outcome())
+            if self._left:
                 self._release()
                 return False
-            self.turn.log.close_calls()
-            self.turn.log.seal()
-            final_state = await self._persist(await self._outcome())
             if self._charge is not None:
                 used = final_state.usage
                 await self._charge(self.turn.caller, used.input_tokens + used.output_tokens)
@@ -111,10 +117,21 @@ class TurnRunner:
         self._close()
         return created
 
+    def is_asked_by(self, caller: Caller, request: TurnRequest) -> bool:
+        """Whether the turn answers this request, which has a request id. Raises RequestIdReused where the request with
+        this id was another one."""
+        if (self._request.request_id, self.turn.caller) != (request.request_id, caller):
+            return False
+        if payload_sha256(request) == payload_sha256(self._request):
+            return True
+        if self._restored is not None:
+            return False  # what is stored of a request has no access to images; the store knows its hash
+        raise RequestIdReused(request.request_id)
+
     def interrupt(self, reason: ExitReason, cause: ExitCause | None = None) -> bool:
         """Ends the turn for `reason`. Returns False when that comes too late, because the program has returned or the
         turn is already being interrupted."""
-        if self._handed_over or self._interruption is not None or (self._task is not None and self._task.done()):
+        if self._left or self._interruption is not None or self._has_returned:
             return False
         self._interruption = _Interruption(reason, cause)
         if self._task is not None:
@@ -122,15 +139,23 @@ class TurnRunner:
         return True
 
     def hand_over(self) -> bool:
-        """Leaves a turn that waits for a person to the next process, as it is stored. Returns False when the turn does
-        not wait."""
-        if not self.approvals.is_waiting or self._interruption is not None:
+        """Leaves the turn to another process, as it is stored. Returns False when it ends here."""
+        if self._left or self._interruption is not None or self._has_returned:
             return False
-        self._handed_over = True
-        self.approvals.hand_over()
-        if self._task is not None:
-            self._stop(self._task)
+        self.lose()
         return True
+
+    def lose(self) -> None:
+        """Leaves the turn, because another process has it: nothing more is stored or logged of it here."""
+        if not self._left:
+            self._left = True
+            self.approvals.hand_over()
+            if self._task is not None:
+                self._stop(self._task)
+
+    @property
+    def _has_returned(self) -> bool:
+        return self._task is not None and self._task.done()
 
     @property
     def abandoned_task(self) -> "asyncio.Task[TurnOutcome] | None":
@@ -159,9 +184,9 @@ class TurnRunner:
         """Returns when the program has stopped, or when it has not stopped in time after an interruption."""
         task = self._task = asyncio.create_task(self._execute(), name=f"program of turn {self.turn.turn_id}")
         task.add_done_callback(self._on_stopped)
-        if self._handed_over or self._interruption is not None:
+        if self._left or self._interruption is not None:
             self._stop(task)
-        if self._restored is None:  # a restored turn waits: its time runs when the wait is over
+        if not self._waits:  # else its time runs when the wait is over
             self._set_deadline()
             self.turn.readers.start()
         try:
@@ -178,10 +203,37 @@ class TurnRunner:
         return await self._execution.run()
 
     async def _new_execution(self) -> TurnExecution:
-        turn = RunningTurn(self.turn.turn_id, self.turn.caller, self._request, self._emit, self.approvals, self._clock)
-        if self._restored is None:
+        restored = self._restored
+        turn = RunningTurn(
+            *(self.turn.turn_id, self.turn.caller, self._request, self._emit, self.approvals, self._clock),
+            checkpoint=self._checkpoint,
+            was_cut=restored is not None and not self._waits,
+        )
+        if restored is None or not restored.suspended.state:
             return self._program.start(turn)
-        return await self._program.resume(turn, self._restored.state)
+        return await self._program.resume(turn, restored.suspended.state)
+
+    async def _checkpoint(self, state: str) -> None:
+        turn = self.turn
+        suspended = SuspendedTurn(
+            self._request,
+            state,
+            used_s=self._clock.used_s,
+            earlier_decisions=dict(turn.decisions),
+            events=turn.log.history(),
+        )
+        last_sequence = turn.log.last_sequence
+        await self._stored(
+            lambda: self._store.checkpoint(turn.caller, turn.turn_id, last_sequence, suspended, self._owner)
+        )
+
+    async def _stored(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does work of the store for the program, which is cancelled where another process has the turn."""
+        try:
+            await patiently(self._limits.store_s, work)
+        except TurnLost:
+            self.lose()
+            raise asyncio.CancelledError from None
 
     @contextmanager
     def _time_paused(self) -> Iterator[None]:
@@ -206,7 +258,8 @@ class TurnRunner:
             self._deadline = None
 
     def _emit(self, event: Event) -> None:
-        self.turn.log.append(event)
+        if not self._left:
+            self.turn.log.append(event)
 
     def _stop(self, task: asyncio.Task[TurnOutcome]) -> None:
         task.cancel()
@@ -218,7 +271,8 @@ class TurnRunner:
         self._stopped.set()
 
     def _release(self) -> None:
-        """Ends a turn that was handed over. Its readers are told to ask the next process."""
+        """Ends a turn with which another process goes on. Its readers are told to come again."""
+        self.turn.log.seal()
         self.turn.log.hand_over()
         self._close()
         if self._execution is not None:
@@ -253,7 +307,8 @@ class TurnRunner:
         turn_id = self.turn.turn_id
         error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
         if isinstance(error, SuspensionUnreadable):
-            return unreadable_outcome(turn_id, error, self._request.language)
+            question, language = parse_marker(self._request.message).text, self._request.language
+            return unreadable_outcome(turn_id, error, language, question, waits=self._waits)
         if self.turn.log.overflowed:
             _logger.error("turn %s: its log is full at %d events", turn_id, self.turn.log.last_sequence)
         elif error is not None:
@@ -279,44 +334,34 @@ class TurnRunner:
 
     async def _persist(self, outcome: TurnOutcome) -> FinalState:
         """Stores the outcome and returns the final state for the log: that of `outcome`, or INTERNAL_ERROR when
-        `outcome` could not be stored. When INTERNAL_ERROR cannot be stored either, the turn ends in the store when its
-        lease has expired."""
-        if await self._finish(outcome):
+        `outcome` could not be stored. Where the store stays away, or another process has the turn, it is left: nobody
+        is told an end that is not the stored one."""
+        try:
+            if await self._finish(outcome):
+                return outcome.final_state
+            failure = await self._interrupted(ExitReason.INTERNAL_ERROR)
+            await self._finish(failure)
+        except (TurnLost, Unavailable, TooBusy) as error:
+            _logger.warning("turn %s: it is left to whoever takes it over: %s", self.turn.turn_id, error)
+            self._left = True
             return outcome.final_state
-        failure = await self._interrupted(ExitReason.INTERNAL_ERROR)
-        await self._finish(failure)
         return failure.final_state
 
     async def _finish(self, outcome: TurnOutcome) -> bool:
+        """Returns False for an outcome that cannot be stored. Raises TurnLost, Unavailable and TooBusy."""
         turn = self.turn
-        last_sequence = turn.log.last_sequence + 1
+        last_sequence, session_id = turn.log.last_sequence + 1, self._request.session_id
         try:
-            await with_timeout(
+            await patiently(
                 self._limits.store_s,
-                self._store.finish(turn.caller, turn.turn_id, self._request.session_id, last_sequence, outcome),
-                late=store_timeout,
+                lambda: self._store.finish(turn.caller, turn.turn_id, session_id, last_sequence, outcome, self._owner),
             )
+        except (TurnLost, Unavailable, TooBusy):
+            raise
         except Exception:
             _logger.exception("turn %s: its end could not be stored", turn.turn_id)
             return False
         return True
-
-
-def bare_outcome(reason: ExitReason, cause: ExitCause | None = None, language: str = ENGLISH) -> TurnOutcome:
-    """The outcome of a turn whose program gave none."""
-    semantics = semantics_of(reason, cause)
-    message = semantics.text(language)
-    return TurnOutcome(FinalState(reason, semantics.retryable, semantics.display_message, message, exit_cause=cause))
-
-
-def unreadable_outcome(turn_id: str, error: SuspensionUnreadable, language: str) -> TurnOutcome:
-    """The outcome of a turn that waited for a person and whose stored state cannot be read after a restart. The user
-    can ask again, since none of the calls that it waited for was made."""
-    _logger.error("turn %s: its stored state cannot be gone on from: %s", turn_id, error)
-    reason, text = ExitReason.INTERNAL_ERROR, in_language(CANNOT_RESUME, language)
-    message = ChatMessage(MessageRole.ERROR, text, turn_id=turn_id, turn=TurnSummary(reason))
-    final_state = FinalState(reason, Retryable.YES, display_message=True, message=text)
-    return TurnOutcome(final_state, new_messages=(message,))
 
 
 def _is_outcome(value: object) -> bool:

@@ -1,36 +1,40 @@
 """The turns of this process: starting them, reading them, ending them."""
 
 import asyncio
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from uuid import uuid4
 
+import structlog
 from structlog.contextvars import bind_contextvars
 
+from proviso_service.admission import Admission
 from proviso_service.concurrency import with_timeout
-from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaiting, TurnUnknown
+from proviso_service.errors import Draining, TooBusy, TurnExpired, TurnNotWaiting, TurnUnknown, Unavailable
 from proviso_service.identity import Caller
 from proviso_service.turns.config import TurnConfig
-from proviso_service.turns.events import ApprovalRequired, FinalState, Heartbeat, LoggedEvent
+from proviso_service.turns.elsewhere import TurnsElsewhere
+from proviso_service.turns.events import FinalState, Heartbeat, LoggedEvent
 from proviso_service.turns.log import MemoryTurnLog
 from proviso_service.turns.program import OnDisconnect, TurnProgram, TurnRequest, payload_sha256
 from proviso_service.turns.records import Decision, ExitCause, ExitReason
-from proviso_service.turns.runner import Charge, TurnRunner, unreadable_outcome
+from proviso_service.turns.replicas import Replicas
+from proviso_service.turns.restoring import Restored, restore
+from proviso_service.turns.runner import Charge, TurnRunner
 from proviso_service.turns.store import LeaseKeeper, TurnRecord, TurnState, TurnStore, store_timeout
-from proviso_service.turns.suspension import SuspendedTurn, SuspensionUnreadable
 from proviso_service.turns.turn import Retention, Turn, TurnLimits, check_position, follow
 
-_RETRY_AFTER_S = 1.0
+_log = structlog.get_logger(__name__)
 
 
 class Turns:
     """Runs turns and lets any number of readers follow them.
 
-    `owner` names this process in the store. `max_running` limits how many turns run at the same time. `kept_bytes`
-    limits the memory of the logs that are kept after their turns have ended. `unwind_s` is the time in seconds that a
-    program has to clean up after an interruption, and `store_s` the time that one call of the store may take.
+    `owner` names this process in the store. `max_running` limits how many turns run at the same time; Admission says
+    which of those that are asked for may begin. `kept_bytes` limits the memory of the logs that are kept after their
+    turns have ended. `unwind_s` is the time in seconds that a program has to clean up after an interruption, and
+    `store_s` the time that one call of the store may take.
 
     A turn of another caller is answered like one that does not exist, with TurnUnknown. Every method that asks the
     store raises NotReady when the store does not answer in time."""
@@ -47,41 +51,52 @@ class Turns:
         unwind_s: float = 5.0,
         store_s: float = 15.0,
         charge: Charge | None = None,
+        replicas: Replicas | None = None,
     ) -> None:
         self._program = program
         self._store = store
         self._settings = settings
         self._owner = owner
-        self._max_running = max_running
+        self._admission = Admission("turns", max_running)
         self._charge = charge
         self._limits = TurnLimits(settings.time_limit_s, unwind_s, store_s, settings.lease_s, settings.approval_s)
         self._draining = False
         self._turns: dict[str, Turn] = {}
         self._running: dict[str, tuple[TurnRunner, asyncio.Task[None]]] = {}
         self._abandoned_tasks: set[asyncio.Task[object]] = set()
-        self._retention = Retention(settings.log_ttl_s, kept_bytes, lambda turn_id: self._turns.pop(turn_id, None))
-        self._leases = LeaseKeeper(store, owner, settings.lease_s, lambda: list(self._running))
+        self._retention = Retention(settings.log_ttl_s, kept_bytes, self._drop)
+        self._replicas = replicas
+        self._elsewhere = TurnsElsewhere(replicas, owner, settings, self, self._find, self._record, self._ended)
+        self._leases = LeaseKeeper(
+            *(store, owner, settings.lease_s, lambda: list(self._running)),
+            room=lambda: 0 if self._draining else max_running - len(self._running),
+            max_events=settings.log_max_events,
+            go_on=self._go_on,
+            lose=lambda turn_id: self._running[turn_id][0].lose() if turn_id in self._running else None,
+        )
 
     @property
     def running(self) -> int:
         """How many turns have not ended."""
         return len(self._running)
 
+    @property
+    def ended(self) -> Sequence[str]:
+        """The ids of the turns that have ended and whose logs are kept."""
+        return [turn_id for turn_id in self._turns if turn_id not in self._running]
+
     async def open(self) -> None:
-        """Ends the turns that an earlier process of this owner left running, goes on with those that it left waiting
-        for a person, and begins to renew leases."""
+        """Goes on with the turns that an earlier process of this owner left, and begins to renew leases."""
+        self._elsewhere.open()
         await self._leases.open()
-        for record in await with_timeout(self._limits.store_s, self._store.waiting(self._owner), late=store_timeout):
-            await self._resume(record)
 
     async def start(self, caller: Caller, request: TurnRequest) -> str:
         """Starts a turn that nobody reads yet and returns its id. When an equal request with the same request_id began
-        a turn before, that turn's id is returned, even when no turn can be started now.
+        a turn before, that turn's id is returned, while that turn runs even when no turn can be started now.
 
-        Raises Draining, TooBusy, SessionBusy, RequestIdReused."""
-        if refusal := self._refusal():
-            return await self._begun_before(caller, request, refusal)
-        return await asyncio.shield(self._launch(caller, request).begun)
+        Raises Draining, Overloaded, SessionBusy, RequestIdReused."""
+        launched = await self._launched(caller, request)
+        return launched if isinstance(launched, str) else await asyncio.shield(launched.begun)
 
     @asynccontextmanager
     async def start_attached(self, caller: Caller, request: TurnRequest) -> AsyncIterator[str]:
@@ -89,12 +104,12 @@ class Turns:
         registered. A caller that goes away at any moment has thus disconnected from the turn, and `on_disconnect` says
         what happens to it."""
         with ExitStack() as attached:
-            if refusal := self._refusal():
-                turn_id, own = await self._begun_before(caller, request, refusal), ""
+            launched = await self._launched(caller, request)
+            if isinstance(launched, str):
+                turn_id, own = launched, ""
             else:
-                runner = self._launch(caller, request)
-                attached.enter_context(runner.turn.readers.connected())
-                turn_id, own = await asyncio.shield(runner.begun), runner.turn.turn_id
+                attached.enter_context(launched.turn.readers.connected())
+                turn_id, own = await asyncio.shield(launched.begun), launched.turn.turn_id
             if turn_id != own and (earlier := self._find(caller, turn_id)):
                 attached.enter_context(earlier.readers.connected())
             yield turn_id
@@ -122,9 +137,11 @@ class Turns:
         beyond the last event, and Draining for a turn that the next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            yield _stored_end(self._ended(await self._record(caller, turn_id)), after_sequence)
+            async with aclosing(self._elsewhere.read(await self._record(caller, turn_id), after_sequence)) as items:
+                async for item in items:
+                    yield item
             return
-        check_position(turn.log, after_sequence)
+        check_position(turn.log.last_sequence, after_sequence)
         with turn.readers.connected():
             settings = self._settings
             following = follow(turn.log, after_sequence, settings.heartbeat_s, settings.token_interval_s)
@@ -140,7 +157,7 @@ class Turns:
         next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            return self._ended(await self._record(caller, turn_id))[1]
+            return await self._elsewhere.wait(await self._record(caller, turn_id))
         with turn.readers.connected(), self._cancelling(turn_id):
             await turn.ended.wait()
         if turn.log.final_state is None:
@@ -155,9 +172,11 @@ class Turns:
         turn = self._find(caller, turn_id)
         if turn is None:
             record = await self._record(caller, turn_id)
-            if self._is_handed_over(record):
+            if self._elsewhere.runs(record):
+                await self._elsewhere.decide(record, call_id, decision)
+            elif self._is_handed_over(record):
                 raise Draining
-            if not _was_decided(record, call_id, decision):
+            elif not record.was_decided(call_id, decision):
                 raise TurnNotWaiting(turn_id, call_id)
         elif running := self._running.get(turn_id):
             await running[0].approvals.answer(call_id, decision)
@@ -171,7 +190,10 @@ class Turns:
         Raises TurnUnknown, and Draining for a turn that the next process goes on with."""
         turn = self._find(caller, turn_id)
         if turn is None:
-            if self._is_handed_over(await self._record(caller, turn_id)):
+            record = await self._record(caller, turn_id)
+            if self._elsewhere.runs(record):
+                return await self._elsewhere.cancel(record)
+            if self._is_handed_over(record):
                 raise Draining
             return False
         cancelled = self._interrupt(turn_id)
@@ -186,8 +208,9 @@ class Turns:
         record = await self._record(caller, turn_id)
         turn = self._turns.get(turn_id)
         if turn is None or record.state is TurnState.ENDED:
-            return record
-        final_state, asked = turn.log.final_state, self._asked(turn_id)
+            return await self._elsewhere.get(record)
+        final_state, running = turn.log.final_state, self._running.get(turn_id)
+        asked = running[0].approvals.asked if running else ()
         state = TurnState.AWAITING_APPROVAL if asked else TurnState.RUNNING
         return replace(
             record,
@@ -197,71 +220,82 @@ class Turns:
             pending_approvals=asked,
         )
 
-    async def end(self, turn_ids: Sequence[str]) -> None:
+    async def end(self, turn_ids: Sequence[str]) -> bool:
         """Ends those of the turns that run here in CANCELLED, because what they are about is deleted, and returns when
-        they have ended."""
+        they have ended. Returns whether there were any."""
         tasks = [self._running[turn_id][1] for turn_id in turn_ids if turn_id in self._running]
         for turn_id in turn_ids:
             self._interrupt(turn_id)
         if tasks:
             await asyncio.wait(tasks)
+        return bool(tasks)
 
     def forget(self, turn_ids: Sequence[str]) -> None:
         """Drops the logs of those of the turns that have ended."""
         for turn_id in turn_ids:
             if turn_id not in self._running:
-                self._turns.pop(turn_id, None)
+                self._drop(turn_id)
 
     async def drain(self, grace_s: float) -> None:
-        """Refuses new turns from now on, lets running ones go on for `grace_s` seconds, and ends the rest in a
-        retryable CANCELLED. Turns that wait for a person are left to the next process. Reading goes on."""
+        """Refuses new turns from now on, lets running ones go on for `grace_s` seconds, and hands the rest over to
+        whichever process takes them, as it does at once with those that wait for a person. Reading goes on."""
         self._draining = True
         with suppress(TimeoutError):
             await with_timeout(grace_s, self._until_none_works())
-        await self._stop_running()
+        await self._hand_over_running()
 
     async def close(self) -> None:
-        """Ends every turn as `drain(0)` does, and drops the logs."""
+        """Hands every turn over as `drain(0)` does, and drops the logs."""
         self._draining = True
-        await self._stop_running()
+        await self._hand_over_running()
         await self._leases.close()
         self._retention.close()
+        await self._elsewhere.close()
 
-    def _refusal(self) -> Draining | TooBusy | None:
-        """Why no turn can be started now; None when one can."""
-        if self._draining:
-            return Draining()
-        if len(self._running) >= self._max_running:
-            return TooBusy("Too many turns are running", _RETRY_AFTER_S)
+    async def _launched(self, caller: Caller, request: TurnRequest) -> TurnRunner | str:
+        """The runner of a new turn, or the id of the one that an equal request began before."""
+        if begun := self._running_for(caller, request):
+            return await asyncio.shield(begun)
+        if not self._draining:
+            await self._admission.begin(caller)
+            if runner := self._launch(caller, request):
+                return runner
+            self._admission.end(caller)
+        return await self._begun_before(caller, request)
+
+    def _launch(self, caller: Caller, request: TurnRequest) -> TurnRunner | None:
+        """Begins a turn, unless the service began to stop while the call waited."""
+        # The turn is known here before it is in the store: whoever learns its id from the store finds it here.
+        return None if self._draining else self._run(self._new_runner(str(uuid4()), caller, request))
+
+    def _running_for(self, caller: Caller, request: TurnRequest) -> asyncio.Future[str] | None:
+        """The id of the running turn that an equal request has begun. The store is not asked, because it may be this
+        that keeps the service busy."""
+        if not request.request_id:
+            return None
+        for runner, _ in self._running.values():
+            if runner.is_asked_by(caller, request):
+                return runner.begun
         return None
 
-    async def _begun_before(self, caller: Caller, request: TurnRequest, refusal: Draining | TooBusy) -> str:
-        """The id of the turn that an equal request began before. Raises `refusal` when there is none."""
+    async def _begun_before(self, caller: Caller, request: TurnRequest) -> str:
+        """The id of the turn that an equal request began before. Raises Draining when there is none."""
         if not request.request_id:
-            raise refusal
+            raise Draining
         earlier = self._store.begun_before(caller, request.request_id, payload_sha256(request))
         turn_id = await with_timeout(self._limits.store_s, earlier, late=store_timeout)
         if turn_id is None:
-            raise refusal
+            raise Draining
         return turn_id
 
-    def _launch(self, caller: Caller, request: TurnRequest) -> TurnRunner:
-        # The turn is known here before it is in the store: whoever learns its id from the store finds it here.
-        return self._run(self._new_runner(str(uuid4()), caller, request))
-
-    async def _resume(self, record: TurnRecord) -> None:
-        """Goes on with a turn that waits for a person. The turn ends when its stored state cannot be read."""
-        caller, turn_id = record.caller, record.turn_id
-        try:
-            restored = await with_timeout(
-                self._limits.store_s, self._store.suspended(caller, turn_id), late=store_timeout
-            )
-        except SuspensionUnreadable as error:
-            outcome = unreadable_outcome(turn_id, error, record.language)
-            ended = self._store.finish(caller, turn_id, record.session_id, record.last_sequence + 1, outcome)
-            await with_timeout(self._limits.store_s, ended, late=store_timeout)
-            return
-        self._run(self._new_runner(turn_id, caller, restored.request, restored))
+    async def _go_on(self, record: TurnRecord) -> None:
+        """Goes on with a turn that was taken over."""
+        if restored := await restore(self._store, record, self._owner, self._limits.store_s, self._replicas):
+            self._admission.add(record.caller)
+            runner = self._new_runner(record.turn_id, record.caller, restored.suspended.request, restored)
+            if restored.is_over:
+                runner.interrupt(ExitReason.INTERNAL_ERROR)
+            self._run(runner)
 
     def _run(self, runner: TurnRunner) -> TurnRunner:
         turn_id = runner.turn.turn_id
@@ -270,16 +304,18 @@ class Turns:
         return runner
 
     def _new_runner(
-        self, turn_id: str, caller: Caller, request: TurnRequest, restored: SuspendedTurn | None = None
+        self, turn_id: str, caller: Caller, request: TurnRequest, restored: Restored | None = None
     ) -> TurnRunner:
-        settings = self._settings
+        settings, events = self._settings, restored.suspended.events if restored else ()
+        lost = restored.lost if restored else 0
+        log = MemoryTurnLog(settings.log_max_events, settings.log_max_bytes, events=events, lost=lost)
+        if self._replicas is not None:
+            self._replicas.publish(turn_id, log, restored.shown if restored else 0)
         return TurnRunner(
             turn_id,
             caller,
             request,
-            log=MemoryTurnLog(
-                settings.log_max_events, settings.log_max_bytes, events=restored.events if restored else ()
-            ),
+            log=log,
             grace_s=settings.grace_s,
             program=self._program,
             store=self._store,
@@ -296,10 +332,11 @@ class Turns:
             is_kept = await runner.run()
         finally:
             del self._running[turn.turn_id]
+            self._admission.end(turn.caller)
             if is_kept:
                 self._retention.keep(turn.turn_id, turn.log.held_bytes)
             else:
-                del self._turns[turn.turn_id]
+                self._drop(turn.turn_id, is_left=True)
         if (abandoned_task := runner.abandoned_task) is not None:
             self._abandoned_tasks.add(abandoned_task)
             abandoned_task.add_done_callback(self._abandoned_tasks.discard)
@@ -309,6 +346,12 @@ class Turns:
         if turn is not None and turn.caller != caller:
             raise TurnUnknown(turn_id)
         return turn
+
+    def _drop(self, turn_id: str, *, is_left: bool = False) -> None:
+        """Drops the log of a turn, here and, unless the process stops or leaves it, where others read it."""
+        self._turns.pop(turn_id, None)
+        if self._replicas is not None and not self._draining:
+            (self._replicas.leave if is_left else self._replicas.withdraw)(turn_id)
 
     @contextmanager
     def _cancelling(self, turn_id: str) -> Iterator[None]:
@@ -334,37 +377,24 @@ class Turns:
 
     def _is_handed_over(self, record: TurnRecord) -> bool:
         """Whether the next process goes on with the turn."""
-        return self._draining and record.state is TurnState.AWAITING_APPROVAL
-
-    def _asked(self, turn_id: str) -> tuple[ApprovalRequired, ...]:
-        running = self._running.get(turn_id)
-        return running[0].approvals.asked if running else ()
-
-    def _working(self) -> list[TurnRunner]:
-        return [runner for runner, _ in self._running.values() if not runner.approvals.idle.is_set()]
+        return self._draining and record.state is not TurnState.ENDED
 
     async def _until_none_works(self) -> None:
         """Returns once every turn that runs waits for a person."""
-        while working := self._working():
+        while working := [one for one, _ in self._running.values() if not one.approvals.idle.is_set()]:
             await working[0].approvals.idle.wait()
 
-    async def _stop_running(self) -> None:
-        for turn_id, (runner, _) in list(self._running.items()):
-            if not runner.hand_over():
-                self._interrupt(turn_id, ExitCause.STOPPING)
+    async def _hand_over_running(self) -> None:
+        """Leaves every turn to another process, but those that are ending."""
+        runners = [runner for runner, _ in self._running.values()]
+        for runner in runners:
+            runner.hand_over()
         if self._running:
             await asyncio.wait([task for _, task in self._running.values()])
-
-
-def _stored_end(ended: tuple[int, FinalState], after_sequence: int) -> LoggedEvent:
-    """The stored end of a turn as an event. A reader may have seen more events than the store knows of, where the
-    turn's process died before it had counted them; the event then comes after those."""
-    last_sequence, final_state = ended
-    sequence = last_sequence if after_sequence <= last_sequence else after_sequence + 1
-    return LoggedEvent(sequence, sequence, time.time(), final_state)
-
-
-def _was_decided(record: TurnRecord, call_id: str, decision: Decision) -> bool:
-    """Whether the turn has ended and its records say that a person made this decision on the call."""
-    calls = record.final_state.tool_call_records if record.final_state else ()
-    return any((call.call_id, call.decision) == (call_id, decision) for call in calls)
+        turns = [runner.turn for runner in runners]
+        left = {turn.turn_id: turn.log.last_sequence for turn in turns if turn.log.is_handed_over}
+        try:
+            if left:
+                await with_timeout(self._limits.store_s, self._store.release(self._owner, left), late=store_timeout)
+        except (Unavailable, TooBusy):  # their leases expire
+            _log.warning("turns_not_released", turns=len(left))

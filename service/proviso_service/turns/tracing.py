@@ -79,7 +79,7 @@ class TracedProgram:
 
 
 class _TracedExecution:
-    """An execution whose span ends with its outcome, or when the turn is handed over to the next process."""
+    """An execution whose span ends with its outcome, or when another process goes on with the turn."""
 
     def __init__(self, execution: TurnExecution, span: Span) -> None:
         self._execution = execution
@@ -103,7 +103,7 @@ class _TracedExecution:
 
     def release(self) -> None:
         self._execution.release()
-        self._span.set_attribute("proviso.awaiting_approval", True)
+        self._span.set_attribute("proviso.handed_over", True)
         self._span.end()
 
     def _end(self, outcome: TurnOutcome) -> None:

@@ -20,12 +20,10 @@ JOINED_MAX_CHARS = 65_536
 message."""
 
 
-def check_position(log: TurnLog, after_sequence: int) -> None:
+def check_position(last_sequence: int, after_sequence: int) -> None:
     """Raises InvalidRequest unless `after_sequence` is 0 or the sequence of an event of this turn."""
-    if not 0 <= after_sequence <= log.last_sequence:
-        raise InvalidRequest.of(
-            "after_sequence", f"must be from 0 to {log.last_sequence}, the turn's last sequence so far"
-        )
+    if not 0 <= after_sequence <= last_sequence:
+        raise InvalidRequest.of("after_sequence", f"must be from 0 to {last_sequence}, the turn's last sequence so far")
 
 
 async def follow(

@@ -1,7 +1,7 @@
 """An answer is cut into sentences as it is written, and its quotations are found."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proviso_service.agent.grounding.sentences import SentenceSplitter, quotations_in
@@ -52,7 +52,9 @@ def cut(*pieces: str) -> list[str]:
     return [*fed, *splitter.finish()]
 
 
-@given(texts, st.lists(st.integers(0, 500), max_size=20))
+@example("Er endet 1. Mai 2025. Das gilt.", [*range(40)])
+@example("It ends here.” (Lease.md) [1] x. U.S. law.", [*range(40)])
+@given(texts, st.lists(st.integers(0, 500), max_size=40))
 def test_the_sentences_are_the_text_and_the_same_however_it_comes_in_pieces(text: str, places: list[int]) -> None:
     ends = sorted(min(place, len(text)) for place in places)
     pieces = [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]

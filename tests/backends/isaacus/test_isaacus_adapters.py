@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from proviso_service.backends.hosted_calls import EndpointUsage
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
-from proviso_service.backends.isaacus.client import EndpointUsage, IsaacusConfig
+from proviso_service.backends.isaacus.client import IsaacusConfig
 from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.models import AnswerSpan, ModelPassage
 from tests.backends.isaacus.conftest import IsaacusWorld
+from tests.support.hosted_api import changed
 from tests.support.isaacus_answers import embedding
-from tests.support.isaacus_server import changed
 
 SETTINGS = IsaacusConfig()
 CLAUSES = (

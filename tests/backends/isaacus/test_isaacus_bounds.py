@@ -74,7 +74,7 @@ async def test_the_first_failure_ends_the_other_batches(world: IsaacusWorld) -> 
 
 
 async def test_too_many_waiting_calls_are_refused(world: IsaacusWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proviso_service.backends.isaacus.client.MAX_WAITING", 2)
+    monkeypatch.setattr("proviso_service.backends.hosted_calls.MAX_WAITING", 2)
     world.server.shut()
     client = world.client(calls_at_once=1)
     running = [asyncio.create_task(world.embedder(client).embed_query("a query")) for _ in range(3)]

@@ -12,7 +12,8 @@ from proviso_service.backends.isaacus.retrieval import IsaacusReranker
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
 from proviso_service.models import ModelPassage
 from tests.backends.isaacus.conftest import IsaacusWorld
-from tests.support.isaacus_server import changed, problem, says
+from tests.support.hosted_api import changed, says
+from tests.support.isaacus_server import problem
 
 SETTINGS = IsaacusConfig()
 PASSAGES = (ModelPassage("The fees are due."), ModelPassage("The lease ends."))

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends.isaacus.client import EndpointUsage
+from proviso_service.backends.hosted_calls import EndpointUsage
 from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
 from tests.backends.isaacus.conftest import IsaacusWorld
-from tests.support.isaacus_server import Fault, hangs_up, problem, says
+from tests.support.hosted_api import Fault, hangs_up, says
+from tests.support.isaacus_server import problem
 
 RETRIES: dict[str, Any] = {"retries": 2, "retry_base_s": 1.0, "retry_max_s": 8.0}
 

@@ -15,7 +15,8 @@ from proviso_service.backends.isaacus.failures import rejected
 from proviso_service.errors import ModelApiError
 from proviso_service.models import ModelPassage
 from tests.backends.isaacus.conftest import IsaacusWorld
-from tests.support.isaacus_server import KEY, hangs_up, problem, says
+from tests.support.hosted_api import hangs_up, says
+from tests.support.isaacus_server import KEY, problem
 
 STATEMENT = "Zebulon shall indemnify Quixote for everything"
 PASSAGE = ModelPassage(

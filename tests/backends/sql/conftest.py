@@ -1,6 +1,8 @@
-"""Real stores on a fresh SQLite file."""
+"""Real stores on a fresh SQLite file, and on an empty database of PostgreSQL.
 
-from collections.abc import AsyncIterator
+Tests run on both, but for those that ask for the file, or are marked as on_sqlite."""
+
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.matters.model import Matter
 from tests.support.migrated import state_in
+from tests.support.postgres_server import PostgresServer
 from tests.support.stored import Clock
 
 
@@ -25,9 +28,26 @@ def state_file(tmp_path: Path) -> Path:
     return tmp_path / "state.sqlite3"
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "engine" in metafunc.fixturenames:
+        marked = metafunc.definition.get_closest_marker("on_sqlite")
+        on_sqlite = marked or "state_file" in metafunc.fixturenames
+        metafunc.parametrize("engine", ["sqlite"] if on_sqlite else ["sqlite", "postgres"])
+
+
 @pytest.fixture
-async def database(state_file: Path, clock: Clock) -> AsyncIterator[Database]:
-    database = Database(f"sqlite:///{state_file}", now=clock)
+def state_url(engine: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    if engine == "sqlite":
+        yield f"sqlite:///{request.getfixturevalue('state_file')}"
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.state() as url:
+        yield url
+
+
+@pytest.fixture
+async def database(state_url: str, clock: Clock) -> AsyncIterator[Database]:
+    database = Database(state_url, now=clock)
     yield database
     await database.close()
 

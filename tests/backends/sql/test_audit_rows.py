@@ -25,6 +25,7 @@ EVERYTHING = AuditFilter()
         "INSERT OR REPLACE INTO audit_events SELECT * FROM audit_events",
     ],
 )
+@pytest.mark.on_sqlite
 async def test_the_database_refuses_to_change_events(database: Database, matter: Matter, statement: str) -> None:
     with pytest.raises(IntegrityError, match="only ever appended"):
         await database.write(lambda transaction: transaction.execute(text(statement)))

@@ -2,7 +2,7 @@ import asyncio
 import sqlite3
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,20 +11,25 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy import Connection, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
 from proviso_service.backends.sql import migrations
-from proviso_service.backends.sql.conversation_tables import turns
-from proviso_service.backends.sql.database import READERS, Database
+from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.backends.sql.schema import METADATA, make_current
+from proviso_service.backends.sql.sqlite_transactions import READERS, SqliteTransactions
 from proviso_service.backends.sql.tables import CURRENT_REVISION, UnknownSchema
 from proviso_service.errors import NotReady, TooBusy, Unavailable
 
+pytestmark = pytest.mark.on_sqlite
+
 INSERT_MATTER = """\
 INSERT INTO matters (tenant, matter_id, name, create_time, index_version) VALUES ('acme', 'm', '{}', '2026-01-01', 0)"""
-INDEXES = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"
+MADE = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY name"
+VERSION = "SELECT version_num FROM alembic_version"
+AUDIT_TRIGGERS = {"audit_events_in_order", "audit_events_no_delete", "audit_events_no_update"}
 
 
 def url_of(path: Path) -> str:
@@ -41,23 +46,56 @@ def test_the_current_revision_is_the_newest_migration() -> None:
     assert newest.startswith(f"v{CURRENT_REVISION}_")
 
 
-def test_migrations_produce_exactly_the_tables_of_the_metadata(state_file: Path) -> None:
-    engine = create_engine(f"sqlite:///{state_file}")
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, turns.metadata) == []
+@pytest.fixture
+def migrated(tmp_path: Path) -> Iterator[Connection]:
+    """A state that went through all migrations."""
+    engine = create_engine(f"sqlite:///{tmp_path / 'migrated.sqlite3'}")
+    with engine.begin() as connection:
+        migrations.upgrade(connection)
+        yield connection
     engine.dispose()
 
 
-def test_migrations_produce_the_same_index_definitions_as_the_metadata(state_file: Path, tmp_path: Path) -> None:
-    engine = create_engine(f"sqlite:///{tmp_path / 'metadata.sqlite3'}")
-    turns.metadata.create_all(engine)
+def test_migrations_produce_exactly_the_tables_of_the_metadata(migrated: Connection) -> None:
+    context = MigrationContext.configure(migrated, opts={"compare_type": True})
+    assert compare_metadata(context, METADATA) == []
+
+
+def _words(statement: str) -> str:
+    return " ".join(statement.split())
+
+
+def test_a_new_state_has_the_indexes_triggers_and_constraints_of_a_migrated_one(migrated: Connection) -> None:
+    engine = create_engine("sqlite://")
+    with engine.begin() as new:
+        assert make_current(new)
+        made, grown = (
+            [(kind, name, _words(sql)) for kind, name, sql in connection.execute(text(MADE))]
+            for connection in (new, migrated)
+        )
+        assert made == grown
+        assert {name for kind, name, _ in made if kind == "trigger"} == AUDIT_TRIGGERS
+        for table in inspect(migrated).get_table_names():
+            assert _table(new, table) == _table(migrated, table)
+        assert new.execute(text(VERSION)).all() == migrated.execute(text(VERSION)).all()
     engine.dispose()
-    with (
-        closing(sqlite3.connect(tmp_path / "metadata.sqlite3")) as wanted,
-        closing(sqlite3.connect(state_file)) as made,
-    ):
-        assert made.execute(INDEXES).fetchall() == wanted.execute(INDEXES).fetchall()
+
+
+def _table(connection: Connection, name: str) -> list[Any]:
+    """All that the database says of a table, without the lengths of its texts, which SQLite does not look at."""
+    asked = inspect(connection)
+    return [
+        [{**column, "type": str(column["type"]).partition("(")[0]} for column in asked.get_columns(name)],
+        asked.get_pk_constraint(name),
+        sorted(asked.get_foreign_keys(name), key=str),
+        sorted(asked.get_unique_constraints(name), key=str),
+        asked.get_check_constraints(name),
+    ]
+
+
+def test_a_state_that_has_tables_is_not_made_anew(migrated: Connection) -> None:
+    migrated.execute(text("DROP TABLE alembic_version"))
+    assert not make_current(migrated)
 
 
 async def test_migrating_again_changes_nothing(database: Database, matters: SqlMatterStore) -> None:
@@ -152,7 +190,7 @@ async def test_a_read_sees_one_state_throughout(database: Database, matters: Sql
     assert await scalar(database, "SELECT count(*) FROM matters") == 1
 
 
-@pytest.mark.parametrize("url", ["postgresql+asyncpg://user:secret@db/state", "sqlite+aiosqlite:///x"])
+@pytest.mark.parametrize("url", ["mysql+pymysql://user:secret@db/state", "sqlite+aiosqlite:///x"])
 def test_an_engine_that_is_not_supported_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(UnusableState, match="is not supported") as refusal:
         Database(url)
@@ -202,7 +240,8 @@ async def test_a_lock_held_by_another_process_is_too_busy(state_file: Path) -> N
 
 async def test_waiting_too_long_for_a_thread_is_too_busy(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("proviso_service.backends.sql.database.time", SimpleNamespace(monotonic=lambda: now))
+    for module in ("database", "transactions"):
+        monkeypatch.setattr(f"proviso_service.backends.sql.{module}.time", SimpleNamespace(monotonic=lambda: now))
     database = Database(url_of(state_file), wait_s=5)
     begun, go_on = threading.Event(), threading.Event()
 
@@ -221,6 +260,35 @@ async def test_waiting_too_long_for_a_thread_is_too_busy(state_file: Path, monke
         await second
     await SqlMatterStore(database).create_matter("acme", "After all")
     await database.close()
+
+
+async def test_look_ups_that_wait_are_done_at_once_and_one_that_fails_fails_alone(database: Database) -> None:
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def occupy(_connection: Connection) -> int:
+        begun.release()
+        go_on.wait(5)
+        return threading.get_ident()
+
+    def fail(_connection: Connection) -> int:
+        raise ValueError("of this one")
+
+    busy = []
+    for _ in range(READERS):
+        busy.append(asyncio.create_task(database.look_up(occupy)))
+        await asyncio.to_thread(begun.acquire)
+    waiting = [asyncio.create_task(database.look_up(lambda _: threading.get_ident())) for _ in range(5)]
+    failing = asyncio.create_task(database.look_up(fail))
+    left = asyncio.create_task(database.look_up(fail))
+    await asyncio.sleep(0)  # lets them ask for a thread
+    left.cancel()
+    go_on.set()
+    await asyncio.gather(*busy)
+    assert len(set(await asyncio.gather(*waiting))) == 1
+    with pytest.raises(ValueError, match="of this one"):
+        await failing
+    with pytest.raises(asyncio.CancelledError):
+        await left
 
 
 async def test_more_waiting_transactions_than_the_bound_are_too_busy(
@@ -315,13 +383,14 @@ async def queued_up(database: Database) -> AsyncIterator[None]:
 
 async def test_writes_that_wait_share_a_commit(database: Database, matters: SqlMatterStore) -> None:
     commits: list[Connection] = []
-    event.listen(database._engine, "commit", commits.append)
+    assert isinstance(database._runs, SqliteTransactions)
+    event.listen(database._runs.writer, "commit", commits.append)
     async with queued_up(database):
         waiting = [asyncio.create_task(matters.create_matter("acme", f"Matter {n}")) for n in range(40)]
     made = await asyncio.gather(*waiting)
     assert len({matter.matter_id for matter in made}) == 40
     assert await scalar(database, "SELECT count(*) FROM matters") == 40
-    assert len(commits) == 4  # the one they waited for, 32 together, 8 together, the reading
+    assert len(commits) == 3  # the one they waited for, 32 together, 8 together
 
 
 async def test_a_write_that_raises_among_others_undoes_its_own_work_only(

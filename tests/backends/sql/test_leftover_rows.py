@@ -22,8 +22,12 @@ async def test_an_upload_is_on_record_until_its_document_is_stored(matters: SqlM
         await matters.begin_upload("acme", matter.matter_id, document.document_id)
     assert await left(matters) == []
     await matters.add_document(stored)
-    await matters.give_up_uploads()
+    assert await matters.uploads() == [("acme", given_up.document_id)]
+    await matters.give_up_uploads([("other", given_up.document_id), ("acme", stored.document_id)])
+    assert await left(matters) == []
+    await matters.give_up_uploads([("acme", given_up.document_id)])
     assert await left(matters) == [given_up.document_id]
+    assert await matters.uploads() == []
     await matters.forget_leftovers("acme", [given_up.document_id])
     assert await left(matters) == []
 
@@ -33,7 +37,7 @@ async def test_an_upload_of_bytes_that_are_known_stays_on_record(matters: SqlMat
     again = replace(a_document(matter), sha256=first.sha256)
     await matters.begin_upload("acme", matter.matter_id, again.document_id)
     await matters.add_document(again)
-    await matters.give_up_uploads()
+    await matters.give_up_uploads(await matters.uploads())
     assert await left(matters) == [again.document_id]
 
 
@@ -84,7 +88,7 @@ async def test_a_deleted_matter_exists_for_nobody_before_its_rows_are_gone(
     assert (await matters.list_matters("acme", PageRequest())).items == []
     assert (await matters.list_documents("acme", matter.matter_id, PageRequest())).items == []
     assert await matters.all_documents("acme", matter.matter_id) == []
-    assert await matters.unfinished_documents() == []
+    assert await matters.unfinished_documents(10) == []
 
 
 async def test_the_rows_of_a_deleted_matter_go_slice_by_slice(matters: SqlMatterStore, matter: Matter) -> None:

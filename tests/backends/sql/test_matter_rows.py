@@ -142,7 +142,7 @@ async def test_unfinished_documents_of_all_tenants_are_found_oldest_first(
     failed, _ = await matters.add_document(a_document(matter))
     await matters.set_status(failed, DocumentStatus.FAILED, "It is encrypted.")
     await ingested(matters, matter, "Rent is due.")
-    assert await matters.unfinished_documents() == [processing, pending]
+    assert await matters.unfinished_documents(10) == [processing, pending]
 
 
 async def test_the_reason_of_a_failure_is_kept_until_the_next_status(matters: SqlMatterStore, matter: Matter) -> None:

@@ -91,7 +91,7 @@ async def test_a_walk_through_messages_meets_those_that_come_meanwhile(
     token = ""
     for i in range(4):
         await turns.begin(ANNA, f"t-{i}", TurnRequest("?", session_id="s"), "hash", "me", 60)
-        await turns.finish(ANNA, f"t-{i}", "s", 1, an_outcome("Done.", f"question {i}", f"answer {i}"))
+        await turns.finish(ANNA, f"t-{i}", "s", 1, an_outcome("Done.", f"question {i}", f"answer {i}"), "me")
         page = await sessions.messages(ANNA, "s", PageRequest(1, token))
         token = page.next_token
         seen += page.items
@@ -105,7 +105,7 @@ async def test_a_token_fits_its_field_whatever_the_ids_are(sessions: SqlSessionS
     caller, session_id = Caller("😀" * 128, "😀" * 128), "😀" * 128
     await sessions.create(caller, "another", NewSession())
     await turns.begin(caller, "t", TurnRequest("?", session_id=session_id), "hash", "me", 60)
-    await turns.finish(caller, "t", session_id, 1, an_outcome("Done.", "Hello", "Good day"))
+    await turns.finish(caller, "t", session_id, 1, an_outcome("Done.", "Hello", "Good day"), "me")
     for page in (
         await sessions.list(caller, PageRequest(1)),
         await sessions.messages(caller, session_id, PageRequest(1)),
@@ -174,7 +174,7 @@ async def test_a_token_nobody_returned_is_refused(lists: dict[str, Lister], toke
 @pytest.mark.parametrize("position", ["-1", "1.5", "²", "9" * 30, "", "one"])
 async def test_a_forged_position_is_refused(sessions: SqlSessionStore, turns: SqlTurnStore, position: str) -> None:
     await turns.begin(ANNA, "t", TurnRequest("?", session_id="s"), "hash", "me", 60)
-    await turns.finish(ANNA, "t", "s", 1, an_outcome("Done.", "Hello", "Good day"))
+    await turns.finish(ANNA, "t", "s", 1, an_outcome("Done.", "Hello", "Good day"), "me")
     honest = (await sessions.messages(ANNA, "s", PageRequest(1))).next_token
     tag, _ = json.loads(base64.urlsafe_b64decode(honest))
     forged = base64.urlsafe_b64encode(json.dumps([tag, position]).encode()).decode()

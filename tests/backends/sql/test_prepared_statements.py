@@ -3,10 +3,12 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 
+import pytest
 from sqlalchemy import Connection, bindparam, select
 
 from proviso_service.backends.sql.conversation_tables import turns as turns_table
-from proviso_service.backends.sql.database import Database, insert
+from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.messages import history_within
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.turns import SqlTurnStore
@@ -48,6 +50,7 @@ async def test_a_prepared_statement_writes_and_reads_what_sqlalchemy_does(databa
     await database.write(work)
 
 
+@pytest.mark.on_sqlite
 async def test_a_prepared_statement_makes_a_third_of_the_calls_of_sqlalchemy_at_most(database: Database) -> None:
     def work(transaction: Connection) -> None:
         names = map("turn-{}".format, count())
@@ -64,14 +67,15 @@ async def test_a_prepared_statement_makes_a_third_of_the_calls_of_sqlalchemy_at_
     await database.write(work)
 
 
+@pytest.mark.on_sqlite
 async def test_the_history_of_10_000_messages_costs_what_that_of_its_newest_ones_does(
     turns: SqlTurnStore, database: Database
 ) -> None:
     exchange = (ChatMessage(MessageRole.USER, "q" * 40), ChatMessage(MessageRole.ASSISTANT, "a" * 60))
     for session_id, exchanges in (("short", 10), ("long", 5_000)):
-        await turns.begin(ANNA, session_id, TurnRequest("?", session_id=session_id), "hash", "owner", 60)
+        await turns.begin(ANNA, session_id, TurnRequest("?", session_id=session_id), "hash", "me", 60)
         outcome = replace(an_outcome(), new_messages=exchange * exchanges)
-        await turns.finish(ANNA, session_id, session_id, 1, outcome)
+        await turns.finish(ANNA, session_id, session_id, 1, outcome, "me")
 
     def steps(transaction: Connection) -> dict[str, int]:
         return {

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, event
 from sqlalchemy.engine import Engine
 
 from proviso_service.backends.sql import prepared
+from proviso_service.backends.sql.dialects import driver_of as prepared_driver_of
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.prepared import driver_of as prepared_driver_of
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
@@ -45,7 +45,7 @@ class Statements:
         return [
             step
             for statement, parameters in self._seen
-            if statement.startswith(("SELECT", "UPDATE", "DELETE"))
+            if statement.startswith(("SELECT", "UPDATE", "DELETE", "WITH"))
             for *_, step in self._plans.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
         ]
 
@@ -91,7 +91,7 @@ def statements(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[St
 TURNS: dict[str, Callable[[SqlTurnStore, SqlSessionStore], Awaitable[object]]] = {
     "begin again": lambda turns, _: turns.begin(ANNA, "t-2", REQUEST, "hash", "me", 60),
     "begun before": lambda turns, _: turns.begun_before(ANNA, "r-1", "hash"),
-    "finish": lambda turns, _: turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello")),
+    "finish": lambda turns, _: turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello"), "me"),
     "get": lambda turns, _: turns.get(ANNA, "t-1"),
     "session": lambda _, sessions: sessions.get(ANNA, "s"),
     "sessions": lambda _, sessions: sessions.list(ANNA, PageRequest(10)),
@@ -113,17 +113,17 @@ async def test_turns_and_sessions_are_found_by_index(
     assert statements.scans() == []
 
 
-async def test_keeping_leases_reads_running_turns_only(turns: SqlTurnStore, statements: Statements) -> None:
+async def test_keeping_leases_reads_open_turns_only(turns: SqlTurnStore, statements: Statements) -> None:
     await turns.renew("me", ["t-1"], 60)
-    await turns.close_interrupted("me")
-    assert statements.scans() == ["SCAN turns USING INDEX ix_turns_running"] * 2
+    await turns.take_over("me", 60, 10, 100, is_new=True)
+    assert {scan for scan in statements.scans() if "turns" in scan} == {"SCAN turns USING INDEX ix_turns_open"}
 
 
 async def test_listing_ratings_reads_rated_turns_only(
     turns: SqlTurnStore, sessions: SqlSessionStore, statements: Statements
 ) -> None:
     await turns.begin(ANNA, "t-1", REQUEST, "hash", "me", 60)
-    await turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello"))
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome("Done.", "Hello"), "me")
     statements.forget()
     await sessions.rate(ANNA, "t-1", Rating.UP)
     assert statements.scans() == []
@@ -134,8 +134,9 @@ async def test_listing_ratings_reads_rated_turns_only(
 async def test_looking_for_unfinished_documents_reads_those_only(
     matters: SqlMatterStore, statements: Statements
 ) -> None:
-    await matters.unfinished_documents()
-    assert statements.scans() == ["SCAN documents USING INDEX ix_documents_unfinished"]
+    await matters.unfinished_documents(10)
+    tables = [scan for scan in statements.scans() if scan.split()[1] in ("documents", "matters")]
+    assert tables == ["SCAN documents USING INDEX ix_documents_unfinished"]
 
 
 async def test_looking_for_what_is_left_reads_that_only(

@@ -11,7 +11,7 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.matters.model import DocumentStatus, Matter
-from proviso_service.models import Scores
+from proviso_service.models import PassageWords, Scores, WordLists
 from tests.backends.sql.test_query_plans import Statements
 from tests.support.stored import MODEL, ingested, vectors_of
 
@@ -113,3 +113,45 @@ async def test_what_is_run_for_every_document_finds_its_rows_by_an_index(
     assert [scan for scan in statements.scans() if scan != "SCAN equal"] == []
     statements.close()
     assert np.array_equal(shared["a"], some(0.5, np.nan), equal_nan=True)
+
+
+async def test_what_was_read_in_passages_is_kept_with_their_document(
+    scores: SqlScoreStore, matters: SqlMatterStore, matter: Matter
+) -> None:
+    document = await ingested(matters, matter, "one", "two", "three")
+    ids = [document.document_id]
+    bounds = ("reading-1", MODEL, 0, 5)
+    assert await scores.read_passages("acme", ids, *bounds) == {}
+    words = PassageWords(_lists([1], [], [2, 3]), _lists([], [4], []))
+    await scores.keep_words("acme", ids[0], "reading-0", _words_of(3))
+    await scores.keep_words("acme", ids[0], "reading-1", words)
+    [read] = (await scores.read_passages("acme", ids, *bounds)).values()
+    chunks = [stored.chunk for stored in await matters.chunks("acme", [f"{ids[0]}:{n}" for n in range(3)])]
+    assert read.words.packed() == words.packed()
+    assert np.array_equal(read.vectors, vectors_of(chunks))
+    [part] = (await scores.read_passages("acme", ids, "reading-1", MODEL, 1, 2)).values()
+    assert part.words.packed() == words.part(1, 3).packed()
+    assert np.array_equal(part.vectors, vectors_of(chunks)[1:])
+    [of_another] = (await scores.read_passages("acme", ids, "reading-1", "another-model", 0, 5)).values()
+    assert (len(of_another.words), len(of_another.vectors)) == (3, 0)
+    assert await scores.read_passages("acme", ids, "reading-0", MODEL, 0, 5) == {}
+    assert await scores.read_passages("other", ids, *bounds) == {}
+
+
+async def test_what_was_read_goes_with_its_document(
+    scores: SqlScoreStore, matters: SqlMatterStore, matter: Matter, database: Database
+) -> None:
+    document = await ingested(matters, matter, "one")
+    await scores.keep_words("acme", document.document_id, "reading-1", _words_of(1))
+    await matters.delete_document("acme", matter.matter_id, document.document_id)
+    await scores.keep_words("acme", document.document_id, "reading-1", _words_of(1))
+    query = "SELECT count(*) FROM passage_words"
+    assert await database.read(lambda connection: connection.exec_driver_sql(query).scalar_one()) == 0
+
+
+def _lists(*numbers: list[int]) -> WordLists:
+    return WordLists.of([np.array(one, dtype=np.uint32) for one in numbers])
+
+
+def _words_of(count: int) -> PassageWords:
+    return PassageWords(_lists(*[[1]] * count), _lists(*[[2]] * count))

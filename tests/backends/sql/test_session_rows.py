@@ -47,8 +47,8 @@ ITEMS = (
 async def said(turns: SqlTurnStore, session_id: str, *contents: str, outcome: TurnOutcome | None = None) -> str:
     """Runs a whole turn that stores these messages, and returns its id."""
     turn_id = f"turn of {contents}"
-    await turns.begin(ANNA, turn_id, TurnRequest("?", session_id=session_id), "hash", "owner", 60)
-    await turns.finish(ANNA, turn_id, session_id, 1, outcome or an_outcome("Done.", *contents))
+    await turns.begin(ANNA, turn_id, TurnRequest("?", session_id=session_id), "hash", "me", 60)
+    await turns.finish(ANNA, turn_id, session_id, 1, outcome or an_outcome("Done.", *contents), "me")
     return turn_id
 
 
@@ -186,13 +186,13 @@ async def test_a_session_names_its_running_turn_and_cannot_be_deleted_meanwhile(
     sessions: SqlSessionStore, turns: SqlTurnStore
 ) -> None:
     await sessions.create(ANNA, "s", NewSession())
-    await turns.begin(ANNA, "t-1", TurnRequest("?", session_id="s"), "hash", "owner", 60)
+    await turns.begin(ANNA, "t-1", TurnRequest("?", session_id="s"), "hash", "me", 60)
     assert (await sessions.get(ANNA, "s")).running_turn_id == "t-1"
     assert (await sessions.list(ANNA, PageRequest())).items[0].running_turn_id == "t-1"
     with pytest.raises(SessionBusy) as busy:
         await sessions.delete(ANNA, "s")
     assert busy.value.turn_id == "t-1"
-    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome(), "me")
     assert (await sessions.get(ANNA, "s")).running_turn_id == ""
 
 

@@ -36,19 +36,23 @@ ACROSS_TENANTS = {
     "SqlApiKeyStore.revoke",
     "SqlAuditStore.append",
     "SqlAuditStore.walk",
+    "SqlCatalogVectors.get",
+    "SqlCatalogVectors.put",
     "DocumentRows.documents_after",
     "DocumentRows.unfinished_documents",
     "LeftoverRows.give_up_uploads",
     "LeftoverRows.leftovers",
+    "LeftoverRows.uploads",
+    "SqlDeletionStore.deleted_turns",
     "SqlDeletionStore.unfinished",
     "SqlExpiryStore.tenants",
     "SqlMatterStore.deleted_matters",
-    "SqlTurnStore.close_interrupted",
+    "SqlTurnStore.release",
     "SqlTurnStore.renew",
-    "SqlTurnStore.waiting",
+    "SqlTurnStore.take_over",
 }
-"""API keys, which say whose tenant a call is of; the ends and leases of turns of a process; what is taken up after a
-restart; and the clearing of what was deleted."""
+"""API keys, which say whose tenant a call is of; the vectors of the operator's catalog; the ends and leases of turns of
+a process; what is taken up after a restart; and the clearing of what was deleted."""
 
 
 OF_WHOLE_FILES = {"backends/backup.py", "backends/storage.py", "cli/doctor.py"}

@@ -1,14 +1,14 @@
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
-from sqlalchemy import text
 
-from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import (
@@ -28,7 +28,7 @@ from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.paging import PageRequest
 from proviso_service.turns import (
-    EXIT_SEMANTICS,
+    AskedCall,
     ChatMessage,
     Citation,
     ContextProblem,
@@ -36,11 +36,14 @@ from proviso_service.turns import (
     ExitCause,
     ExitReason,
     FinalState,
+    HistoryMessage,
     MessageRole,
     ModelCallUsage,
     Retryable,
+    SuspendedTurn,
     ToolCallRecord,
     TurnBegun,
+    TurnLost,
     TurnOutcome,
     TurnRecord,
     TurnRequest,
@@ -87,7 +90,14 @@ FULL = FinalState(
     omitted_sentences=2,
     message_truncated=True,
     removed_markup=3,
+    history=(HistoryMessage(MessageRole.USER, "Who pays?"),),
 )
+
+
+@pytest.fixture
+def suspended(clock: Clock) -> SuspendedTurn:
+    asked = AskedCall("a", "time__get_time", ItemRef(ItemType.TOOL, "get_time", "time"), "{}")
+    return SuspendedTurn(QUESTION, "{}", (asked,), (None,), clock(), 1.5)
 
 
 async def begun(
@@ -102,9 +112,9 @@ async def state_of(turns: SqlTurnStore, turn_id: str) -> TurnState:
 
 async def test_a_turn_runs_and_ends(turns: SqlTurnStore) -> None:
     assert await begun(turns, "t-1") == TurnBegun("t-1", created=True)
-    assert await turns.get(ANNA, "t-1") == TurnRecord("t-1", ANNA, "s", TurnState.RUNNING, 0, None)
-    await turns.finish(ANNA, "t-1", "s", 17, TurnOutcome(FULL))
-    assert await turns.get(ANNA, "t-1") == TurnRecord("t-1", ANNA, "s", TurnState.ENDED, 17, FULL)
+    assert await turns.get(ANNA, "t-1") == TurnRecord("t-1", ANNA, "s", TurnState.RUNNING, 0, None, owner="me")
+    await turns.finish(ANNA, "t-1", "s", 17, TurnOutcome(FULL), "me")
+    assert await turns.get(ANNA, "t-1") == TurnRecord("t-1", ANNA, "s", TurnState.ENDED, 17, FULL, owner="me")
 
 
 def test_every_field_of_a_final_state_differs_from_its_default_in_the_round_trip() -> None:
@@ -124,7 +134,7 @@ async def test_another_callers_turn_is_unknown(turns: SqlTurnStore, other: Calle
     with pytest.raises(TurnUnknown):
         await turns.get(other, "t-1")
     with pytest.raises(TurnUnknown):
-        await turns.finish(other, "t-1", "s", 1, an_outcome())
+        await turns.finish(other, "t-1", "s", 1, an_outcome(), "me")
     assert await state_of(turns, "t-1") is TurnState.RUNNING
 
 
@@ -133,7 +143,7 @@ async def test_a_session_runs_one_turn_at_a_time(turns: SqlTurnStore) -> None:
     with pytest.raises(SessionBusy) as busy:
         await begun(turns, "t-2")
     assert busy.value.turn_id == "t-1"
-    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome(), "me")
     assert (await begun(turns, "t-2")).created
 
 
@@ -157,7 +167,7 @@ async def test_a_repeated_request_is_the_same_turn(turns: SqlTurnStore) -> None:
     request = replace(QUESTION, request_id="r-1")
     await begun(turns, "t-1", request)
     assert await begun(turns, "t-2", request) == TurnBegun("t-1", created=False)
-    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome(), "me")
     assert await begun(turns, "t-3", request) == TurnBegun("t-1", created=False)
     with pytest.raises(TurnUnknown):
         await turns.get(ANNA, "t-2")
@@ -189,15 +199,15 @@ async def test_a_new_request_to_a_busy_session_is_not_remembered(turns: SqlTurnS
     waiting = replace(QUESTION, request_id="r-2")
     with pytest.raises(SessionBusy):
         await begun(turns, "t-2", waiting)
-    await turns.finish(ANNA, "t-1", "s", 1, an_outcome())
+    await turns.finish(ANNA, "t-1", "s", 1, an_outcome(), "me")
     assert (await begun(turns, "t-2", waiting)).created
 
 
 async def test_finishing_makes_the_session_and_appends_once(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
     await begun(turns, "t-1")
     first = an_outcome("First.", "Hello", "First.")
-    await turns.finish(ANNA, "t-1", "s", 3, first)
-    await turns.finish(ANNA, "t-1", "s", 9, an_outcome("Second.", "Hello", "Second."))
+    await turns.finish(ANNA, "t-1", "s", 3, first, "me")
+    await turns.finish(ANNA, "t-1", "s", 9, an_outcome("Second.", "Hello", "Second."), "me")
     messages = (await sessions.messages(ANNA, "s", PageRequest())).items
     assert [message.content for message in messages] == ["Hello", "First."]
     record = await turns.get(ANNA, "t-1")
@@ -206,14 +216,14 @@ async def test_finishing_makes_the_session_and_appends_once(turns: SqlTurnStore,
 
 async def test_a_stored_message_keeps_its_request_context(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
     await begun(turns, "t-1")
-    await turns.finish(ANNA, "t-1", "s", 3, TurnOutcome(FULL, FULL.messages))
+    await turns.finish(ANNA, "t-1", "s", 3, TurnOutcome(FULL, FULL.messages), "me")
     stored = (await sessions.messages(ANNA, "s", PageRequest())).items
     assert stored[1] == FULL.messages[1]
 
 
 async def test_a_turn_without_a_session_leaves_none(turns: SqlTurnStore, sessions: SqlSessionStore) -> None:
     await begun(turns, "t-1", TurnRequest("?"))
-    await turns.finish(ANNA, "t-1", "", 3, an_outcome("Done.", "Hello"))
+    await turns.finish(ANNA, "t-1", "", 3, an_outcome("Done.", "Hello"), "me")
     assert (await sessions.list(ANNA, PageRequest())).items == []
 
 
@@ -223,7 +233,7 @@ async def test_an_outcome_that_cannot_be_stored_leaves_the_turn_running(
     await begun(turns, "t-1")
     local = ChatMessage(MessageRole.USER, "Hello", create_time=datetime(2026, 1, 1))  # noqa: DTZ001
     with pytest.raises(Exception, match="time zone"):
-        await turns.finish(ANNA, "t-1", "s", 3, replace(an_outcome(), new_messages=(local,)))
+        await turns.finish(ANNA, "t-1", "s", 3, replace(an_outcome(), new_messages=(local,)), "me")
     assert await state_of(turns, "t-1") is TurnState.RUNNING
     assert (await sessions.list(ANNA, PageRequest())).items == []
 
@@ -232,83 +242,119 @@ async def test_times_are_handed_out_in_utc(turns: SqlTurnStore, sessions: SqlSes
     moment = datetime(2026, 1, 1, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
     await begun(turns, "t-1")
     sent = ChatMessage(MessageRole.USER, "Hello", create_time=moment)
-    await turns.finish(ANNA, "t-1", "s", 3, replace(an_outcome(), new_messages=(sent,)))
+    await turns.finish(ANNA, "t-1", "s", 3, replace(an_outcome(), new_messages=(sent,)), "me")
     (stored,) = (await sessions.messages(ANNA, "s", PageRequest())).items
     assert stored.create_time == moment
     assert stored.create_time.tzinfo is UTC
 
 
-async def test_turns_whose_lease_has_expired_are_closed(turns: SqlTurnStore, clock: Clock) -> None:
-    await begun(turns, "expired", TurnRequest("?"), owner="dead", lease_s=10)
-    await begun(turns, "expired-de", TurnRequest("Welches Recht gilt?"), owner="dead", lease_s=10)
+async def taken_over(turns: SqlTurnStore, owner: str, limit: int = 100, **changes: Any) -> list[str]:
+    return [record.turn_id for record in await turns.take_over(owner, 60, limit, 1_000, **changes)]
+
+
+async def test_turns_whose_lease_has_expired_are_taken_over(turns: SqlTurnStore, clock: Clock) -> None:
+    await begun(turns, "expired", TurnRequest("What?"), owner="dead", lease_s=10)
     await begun(turns, "alive", TurnRequest("?"), owner="other", lease_s=11)
+    await turns.checkpoint(ANNA, "expired", 7, SuspendedTurn(TurnRequest("What?"), "state"), "dead")
     clock.advance(10)
-    assert await turns.close_interrupted("me") == 2
-    closed, german = await turns.get(ANNA, "expired"), await turns.get(ANNA, "expired-de")
-    semantics = EXIT_SEMANTICS[ExitReason.INTERNAL_ERROR]
-    assert closed.state is TurnState.ENDED
-    assert closed.last_sequence == 1
-    assert closed.final_state is not None
-    assert closed.final_state.exit_reason is ExitReason.INTERNAL_ERROR
-    assert closed.final_state.message == semantics.message
-    assert german.final_state is not None
-    assert german.final_state.message == semantics.text("de")
-    assert closed.final_state.retryable is semantics.retryable
-    assert await state_of(turns, "alive") is TurnState.RUNNING
+    (taken,) = await turns.take_over("me", 60, 100, 1_000)
+    assert (taken.turn_id, taken.owner, taken.take_overs, taken.last_sequence) == ("expired", "me", 1, 1_007)
+    assert taken == await turns.get(ANNA, "expired")
+    assert await turns.suspended(ANNA, "expired") == SuspendedTurn(TurnRequest("What?"), "state")
+    assert await taken_over(turns, "third") == []
 
 
-async def test_turns_of_an_earlier_life_are_closed_whatever_their_lease(turns: SqlTurnStore) -> None:
+async def test_a_turn_is_stored_with_its_request_from_the_start(turns: SqlTurnStore) -> None:
+    await begun(turns, "t-1")
+    assert await turns.suspended(ANNA, "t-1") == SuspendedTurn.at_start(QUESTION)
+
+
+async def test_a_new_owner_takes_at_once_what_an_earlier_life_of_it_left(turns: SqlTurnStore) -> None:
     await begun(turns, "mine", TurnRequest("?"), owner="me")
     await begun(turns, "theirs", TurnRequest("?"), owner="other")
-    assert await turns.close_interrupted("") == 0
-    assert await turns.close_interrupted("me") == 1
-    assert await turns.close_interrupted("me") == 0
-    assert [await state_of(turns, turn) for turn in ("mine", "theirs")] == [TurnState.ENDED, TurnState.RUNNING]
+    assert await taken_over(turns, "me") == []
+    assert await taken_over(turns, "me", is_new=True) == ["mine"]
 
 
-async def test_a_closed_turn_frees_its_session_and_stays_as_it_was_closed(
-    turns: SqlTurnStore, sessions: SqlSessionStore
+async def test_the_oldest_turns_are_taken_first_and_no_more_than_asked_for(turns: SqlTurnStore, clock: Clock) -> None:
+    for turn_id in ("t-1", "t-2", "t-3"):
+        await begun(turns, turn_id, TurnRequest("?"), owner="dead", lease_s=0)
+        clock.advance(1)
+    assert await taken_over(turns, "me", 2) == ["t-1", "t-2"]
+    assert await taken_over(turns, "me", 2) == ["t-3"]
+
+
+async def test_an_owner_takes_those_of_its_turns_that_it_does_not_run_and_no_others(
+    turns: SqlTurnStore, clock: Clock
+) -> None:
+    for turn_id in ("running", "given up"):
+        await begun(turns, turn_id, TurnRequest("?"), lease_s=1)
+    clock.advance(1)
+    assert await taken_over(turns, "me", 1, running=["running"]) == ["given up"]
+
+
+async def test_a_turn_that_was_released_is_anybody_s_and_counts_no_take_over(turns: SqlTurnStore) -> None:
+    await begun(turns, "t-1")
+    await turns.release("thief", {"t-1": 3})
+    assert await taken_over(turns, "other") == []
+    await turns.release("me", {"t-1": 9, "absent": 1})
+    (taken,) = await turns.take_over("other", 60, 100, 1_000)
+    assert (taken.turn_id, taken.take_overs, taken.last_sequence) == ("t-1", 0, 9)
+
+
+async def test_whoever_lost_a_turn_changes_nothing_of_it(
+    turns: SqlTurnStore, sessions: SqlSessionStore, suspended: SuspendedTurn
 ) -> None:
     await begun(turns, "t-1", lease_s=0)
-    await turns.close_interrupted("other")
-    await turns.finish(ANNA, "t-1", "s", 5, an_outcome("Too late.", "Hello", "Too late."))
-    final_state = (await turns.get(ANNA, "t-1")).final_state
-    assert final_state is not None
-    assert final_state.exit_reason is ExitReason.INTERNAL_ERROR
-    assert await sessions.history(ANNA, "s", 1000) == ()
+    await turns.take_over("other", 60, 100, 0)
+    taken = await turns.get(ANNA, "t-1")
+    late: tuple[Callable[[], Awaitable[None]], ...] = (
+        lambda: turns.checkpoint(ANNA, "t-1", 5, suspended, "me"),
+        lambda: turns.suspend(ANNA, "t-1", 5, suspended, "me"),
+        lambda: turns.resume(ANNA, "t-1", "me", 60),
+        lambda: turns.record_decision(ANNA, "t-1", "s", (0,), Decision.DENY, None, "me"),
+        lambda: turns.finish(ANNA, "t-1", "s", 5, an_outcome("Too late.", "Hello", "Too late."), "me"),
+    )
+    for work in late:
+        with pytest.raises(TurnLost):
+            await work()
+    assert await turns.renew("me", ["t-1"], 60) == ["t-1"]
+    assert await turns.get(ANNA, "t-1") == taken
+    await turns.finish(ANNA, "t-1", "s", 5, an_outcome("In time.", "Hello", "In time."), "other")
+    with pytest.raises(TurnLost):
+        await turns.finish(ANNA, "t-1", "s", 5, an_outcome("Too late.", "Hello", "Too late."), "me")
+    assert [message.content for message in await sessions.history(ANNA, "s", 1000)] == ["Hello", "In time."]
     assert (await begun(turns, "t-2")).created
 
 
-async def test_a_turn_that_awaits_an_approval_is_left_alone_and_holds_its_session(
-    turns: SqlTurnStore, database: Database
-) -> None:
+async def test_a_turn_that_waits_is_taken_over_as_it_waits(turns: SqlTurnStore, suspended: SuspendedTurn) -> None:
     await begun(turns, "t-1", lease_s=0)
-    pause = text("UPDATE turns SET state = 'awaiting_approval'")
-    await database.write(lambda transaction: transaction.execute(pause))
-    assert await turns.close_interrupted("me") == 0
-    assert await state_of(turns, "t-1") is TurnState.AWAITING_APPROVAL
+    await turns.suspend(ANNA, "t-1", 17, suspended, "me")
+    (taken,) = await turns.take_over("other", 60, 100, 1_000)
+    assert (taken.state, taken.take_overs, taken.last_sequence) == (TurnState.AWAITING_APPROVAL, 0, 17)
     with pytest.raises(SessionBusy):
         await begun(turns, "t-2")
 
 
-async def test_a_renewed_lease_keeps_a_turn_running(turns: SqlTurnStore, clock: Clock) -> None:
+async def test_a_renewed_lease_keeps_a_turn(turns: SqlTurnStore, clock: Clock) -> None:
     names = [f"t-{i}" for i in range(3)]
     for name in names:
         await begun(turns, name, TurnRequest("?"), lease_s=10)
     clock.advance(5)
-    await turns.renew("me", [*names[:2], *(f"absent-{i}" for i in range(1500))], 10)
+    assert await turns.renew("me", [*names[:2], *(f"absent-{i}" for i in range(1500))], 10) == []
     clock.advance(5)
-    assert await turns.close_interrupted("other") == 1
-    assert [await state_of(turns, name) for name in names] == [TurnState.RUNNING, TurnState.RUNNING, TurnState.ENDED]
+    assert await taken_over(turns, "other") == ["t-2"]
 
 
-async def test_a_lease_is_renewed_by_its_owner_only_and_while_the_turn_runs(turns: SqlTurnStore, clock: Clock) -> None:
+async def test_a_lease_is_renewed_by_its_owner_only_and_until_the_turn_has_ended(
+    turns: SqlTurnStore, clock: Clock
+) -> None:
     await begun(turns, "t-1", lease_s=10)
-    await turns.renew("thief", ["t-1"], 1000)
+    assert await turns.renew("thief", ["t-1"], 1000) == ["t-1"]
     clock.advance(10)
-    assert await turns.close_interrupted("other") == 1
-    await turns.renew("me", ["t-1"], 1000)
-    assert await state_of(turns, "t-1") is TurnState.ENDED
+    assert await taken_over(turns, "other") == ["t-1"]
+    await turns.finish(ANNA, "t-1", "", 5, an_outcome(), "other")
+    assert await turns.renew("me", ["t-1"], 1000) == []
 
 
 async def test_what_a_request_began_before_is_found_by_its_caller_and_payload_only(turns: SqlTurnStore) -> None:

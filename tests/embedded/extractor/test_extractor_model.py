@@ -140,7 +140,7 @@ class Held(AnswerFinder):
 
 async def test_more_questions_than_may_wait_are_refused() -> None:
     finder = Held()
-    extractor = EmbeddedExtractor(finder, "held")
+    extractor = EmbeddedExtractor(lambda: finder, "held")
     waiting = [asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(64)]
     assert await asyncio.to_thread(finder.entered.wait, 10)
     with pytest.raises(ModelBusy):
@@ -154,7 +154,7 @@ async def test_more_questions_than_may_wait_are_refused() -> None:
 async def test_closing_fails_what_waits_and_ends_the_thread() -> None:
     before = set(threading.enumerate())
     finder = Held()
-    extractor = EmbeddedExtractor(finder, "held")
+    extractor = EmbeddedExtractor(lambda: finder, "held")
     under_way, waiting = (asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(2))
     assert await asyncio.to_thread(finder.entered.wait, 10)
     closing = asyncio.ensure_future(extractor.close())

@@ -2,6 +2,7 @@ import { Inject, Injectable } from "@nestjs/common";
 import type { ClientGrpc } from "@nestjs/microservices";
 import { credentials } from "@grpc/grpc-js";
 import type { CallOptions, Client as GrpcClient, Metadata } from "@grpc/grpc-js";
+import { matterMetadata } from "@proviso/client";
 import type { Client } from "@proviso/client";
 import { ACCESS_SERVICE_NAME } from "@proviso/client/stubs/access";
 import type { AccessServiceClient } from "@proviso/client/stubs/access";
@@ -97,7 +98,9 @@ export class Contract {
     request: Requests<Service, Method>,
     gate: Gate,
   ): Observable<Answers<Service, Method>> {
-    return bound(service, method)(request, caller.metadata, { interceptors: [gate.interceptor] });
+    return bound(service, method)(request, matterMetadata(request as object, caller.metadata), {
+      interceptors: [gate.interceptor],
+    });
   }
 }
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { Inject, Injectable } from "@nestjs/common";
 import type { CallOptions, ClientWritableStream, Metadata, ServiceError } from "@grpc/grpc-js";
+import { matterMetadata } from "@proviso/client";
 import type { Partially } from "@proviso/client";
 import type { UploadDocumentRequest, UploadDocumentResponse } from "@proviso/client/stubs/matters";
 import type { Request } from "express";
@@ -37,7 +38,7 @@ export class Uploads {
   async pass(request: Request, caller: Caller, matterId: string): Promise<UploadDocumentResponse> {
     const { maxUploadBytes } = this.settings;
     const over = new AbortController();
-    const { pieces, stored } = this.begin(caller);
+    const { pieces, stored } = this.begin(caller, matterId);
     const read = readUploadForm(request, maxUploadBytes, (file, filename) => {
       pieces.write({ header: { matterId, filename } });
       return send(file, pieces, over.signal);
@@ -57,7 +58,7 @@ export class Uploads {
     }
   }
 
-  private begin(caller: Caller): { pieces: Pieces; stored: Promise<UploadDocumentResponse> } {
+  private begin(caller: Caller, matterId: string): { pieces: Pieces; stored: Promise<UploadDocumentResponse> } {
     const client = this.contract.rawMatters as unknown as RawMatters;
     const options = { deadline: Date.now() + this.settings.uploadTimeoutMs };
     let answered: (error: ServiceError | null, stored: UploadDocumentResponse) => void;
@@ -67,7 +68,7 @@ export class Uploads {
         else resolve(answer);
       };
     });
-    const pieces = client.uploadDocument(caller.metadata, options, (error, answer) => {
+    const pieces = client.uploadDocument(matterMetadata({ matterId }, caller.metadata), options, (error, answer) => {
       answered(error, answer);
     });
     // Where the form is at fault, nobody waits for the service any more.

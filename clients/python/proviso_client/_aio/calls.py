@@ -10,8 +10,8 @@ from google.protobuf.message import Message
 
 from proviso_client._aio.tokens import Tokens
 from proviso_client._credentials import Metadata, user_metadata
-from proviso_client._requests import for_user
-from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, passes
+from proviso_client._requests import for_user, matter_metadata
+from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, is_busy, passes
 from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, Unauthenticated, error_from
 
 RequestT = TypeVar("RequestT", bound=Message)
@@ -60,9 +60,10 @@ class Calls:
         """Makes a call and returns its answer. Repeats a `repeatable` call while the service is unavailable. Raises
         ProvisoError when the call fails."""
         asked = for_user(request, self.user_id)
+        matter = matter_metadata(asked)
 
         async def attempt(left_s: float, metadata: Metadata) -> ResponseT:
-            return await method(asked, timeout=left_s, metadata=metadata)
+            return await method(asked, timeout=left_s, metadata=(*metadata, *matter))
 
         return await self.attempts(attempt, timeout_s, repeatable=repeatable)
 
@@ -73,24 +74,28 @@ class Calls:
         timeout_s: float | None = None,
     ) -> AsyncIterator[ResponseT]:
         """Yields the messages of a stream. Raises ProvisoError when the stream fails. When the service refuses the
-        token, the stream is opened once more with a new one."""
-        asked, renewable = for_user(request, self.user_id), True
+        token, the stream is opened once more with a new one; when it is too busy, once it is time to."""
+        asked, renewable, nothing_came = for_user(request, self.user_id), True, True
+        patience = RetryState(self.retries, Deadline(timeout_s))
         while True:
             metadata = await self.call_metadata(timeout_s)
             try:
-                call = method(asked, timeout=timeout_s, metadata=metadata)
+                call = method(asked, timeout=timeout_s, metadata=(*metadata, *matter_metadata(asked)))
             except grpc.aio.UsageError:
                 self.check_open()
                 raise
             try:
                 async for message in call:
-                    renewable = False
+                    renewable = nothing_came = False
                     yield message
             except grpc.RpcError as failure:
                 error = error_from(failure)
-                if not (renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata)):
+                if nothing_came and is_busy(error):
+                    await asyncio.sleep(patience.wait_s(error))
+                elif not (renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata)):
                     raise error from failure
-                renewable = False
+                else:
+                    renewable = False
             except asyncio.CancelledError:
                 self.check_open()
                 raise

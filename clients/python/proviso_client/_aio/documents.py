@@ -12,6 +12,7 @@ import grpc
 from proviso_client._aio.calls import Calls
 from proviso_client._credentials import Metadata
 from proviso_client._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
+from proviso_client._requests import matter_id_metadata
 from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client.errors import DocumentsFailed, ProvisoError
 from proviso_client.v1 import matters_pb2 as pb
@@ -51,7 +52,7 @@ class AsyncDocuments:
         read = await asyncio.to_thread(upload_source, source, filename)
 
         async def attempt(left_s: float, metadata: Metadata) -> pb.UploadDocumentResponse:
-            return await self._send(read, matter_id, progress, left_s, metadata)
+            return await self._send(read, matter_id, progress, left_s, (*metadata, *matter_id_metadata(matter_id)))
 
         return await self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable, renewable=read.repeatable)
 

@@ -9,8 +9,8 @@ import grpc
 from google.protobuf.message import Message
 
 from proviso_client._credentials import Metadata, user_metadata
-from proviso_client._requests import for_user
-from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, passes
+from proviso_client._requests import for_user, matter_metadata
+from proviso_client._retrying import NO_RETRIES, Deadline, RetryPolicy, RetryState, is_busy, passes
 from proviso_client._sync.silence import SilenceWatch
 from proviso_client._sync.tokens import Tokens
 from proviso_client.errors import Cancelled, ErrorDetails, ProvisoError, Unauthenticated, error_from
@@ -62,9 +62,10 @@ class Calls:
         """Makes a call and returns its answer. Repeats a `repeatable` call while the service is unavailable. Raises
         ProvisoError when the call fails."""
         asked = for_user(request, self.user_id)
+        matter = matter_metadata(asked)
 
         def attempt(left_s: float, metadata: Metadata) -> ResponseT:
-            return method(asked, timeout=left_s, metadata=metadata)
+            return method(asked, timeout=left_s, metadata=(*metadata, *matter))
 
         return self.attempts(attempt, timeout_s, repeatable=repeatable)
 
@@ -75,24 +76,28 @@ class Calls:
         timeout_s: float | None = None,
     ) -> Iterator[ResponseT]:
         """Yields the messages of a stream. Raises ProvisoError when the stream fails. When the service refuses the
-        token, the stream is opened once more with a new one."""
-        asked, renewable = for_user(request, self.user_id), True
+        token, the stream is opened once more with a new one; when it is too busy, once it is time to."""
+        asked, renewable, nothing_came = for_user(request, self.user_id), True, True
+        patience = RetryState(self.retries, Deadline(timeout_s))
         while True:
             metadata = self.call_metadata()
             try:
-                call = method(asked, timeout=timeout_s, metadata=metadata)
+                call = method(asked, timeout=timeout_s, metadata=(*metadata, *matter_metadata(asked)))
             except ValueError:
                 self.check_open()
                 raise
             try:
                 for message in call:
-                    renewable = False
+                    renewable = nothing_came = False
                     yield message
             except grpc.RpcError as failure:
                 error = error_from(failure)
-                if not (renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata)):
+                if nothing_came and is_busy(error):
+                    self.closed.wait(patience.wait_s(error))
+                elif not (renewable and isinstance(error, Unauthenticated) and self.tokens.renews(metadata)):
                     raise error from failure
-                renewable = False
+                else:
+                    renewable = False
             else:
                 return
             finally:

@@ -8,6 +8,7 @@ import grpc
 
 from proviso_client._credentials import Metadata
 from proviso_client._files import PIECE_BYTES, Progress, Source, UploadSource, upload_source
+from proviso_client._requests import matter_id_metadata
 from proviso_client._retrying import Deadline, RetryState, is_cut
 from proviso_client._sync.calls import Calls
 from proviso_client.errors import DocumentsFailed, ProvisoError
@@ -45,7 +46,7 @@ class Documents:
         read = upload_source(source, filename)
 
         def attempt(left_s: float, metadata: Metadata) -> pb.UploadDocumentResponse:
-            return self._send(read, matter_id, progress, left_s, metadata)
+            return self._send(read, matter_id, progress, left_s, (*metadata, *matter_id_metadata(matter_id)))
 
         return self._calls.attempts(attempt, timeout_s, repeatable=read.repeatable, renewable=read.repeatable)
 

@@ -154,7 +154,7 @@ class Turn:
             self._begun = True
             self._deadline = Deadline(self._timeout_s)
             self._patience = RetryState(self._calls.retries, self._deadline)
-        metadata = self._metadata = self._calls.call_metadata()
+        metadata = self._metadata = (*self._calls.call_metadata(), *self._reading.matter)
         request, left_s = self._reading.next_request(), self._deadline.left_s
         call: _TurnCall
         if isinstance(request, pb.ChatRequest):

@@ -14,7 +14,7 @@ _MARK = re.compile(r"[.!?…。！？؟\n“”„«»‹›❝❞「」『』\"
 _AFTER_END = re.compile(r"[.!?…”“\"’'»›❞」』)*_\]]*")
 # What may follow the end of a sentence and still belongs to it: the numbers of its sources.
 _CITATION = re.compile(r"[ \t]*(?:\([^()\n]{0,80}\)[ \t]*(?=\[))?(?:\[[^\[\]\n]{1,128}\](?!\()[*_]*[.,;]?)")
-_BEGUN_CITATION = re.compile(r"[ \t]*(?:\([^()\n]{0,80}(?:\)[ \t]*)?|\[[^\[\]\n]{0,128})?\Z")
+_BEGUN_CITATION = re.compile(r"[ \t]*(?:\([^()\n]{0,80}\)[ \t]*)?(?:\([^()\n]{0,80}|\[[^\[\]\n]{0,128})?\Z")
 _WORD_BEFORE = re.compile(r"[^\s(\[“„\"«*_]+\Z")
 _ABBREVIATIONS = frozenset(
     "inc ltd corp co llc plc no nos sec secs art arts para paras cl cls ch fig ex exh approx incl excl e.g i.e eg ie "
@@ -23,10 +23,8 @@ _ABBREVIATIONS = frozenset(
     "abs nr nrn ziff z.b d.h u.a bzw ca ggf evtl inkl zzgl gem lit s ff sog usw vgl str mio mrd tsd i.d.r i.v.m "
     "n.v b.v s.a u.s u.k m al apdo pág núm art sra env p.ex c.-à-d".split()
 )
-_MONTH_AFTER = re.compile(
-    r"[ \t]*(?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|jänner)\b",
-    re.IGNORECASE,
-)
+_MONTHS = "januar februar märz april mai juni juli august september oktober november dezember jänner".split()
+_MONTH_AFTER = re.compile(rf"[ \t]*(?:{'|'.join(_MONTHS)})\b", re.IGNORECASE)
 _INITIAL_AFTER = re.compile(r"[ \t]*[^\W\d_]\.")
 _ORDINAL_BEFORE = re.compile(r"\b(?:am|vom|zum|bis|der|des|den|dem|im|ab)[ \t]\d{1,2}\Z", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"(?:\A|\n)[ \t>*_-]*(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})\Z")
@@ -103,6 +101,8 @@ def _end_at(text: str, at: int, *, final: bool) -> int | None:
     that cannot be told yet."""
     if text[at] == "\n":
         return _end_after_block(text, at + 1, final=final) if text.endswith(_FENCE, 0, at) else at + 1
+    if not final and text[at] == "." and _begins_a_date_or_name(text, at):
+        return _MORE_NEEDED
     if (text[at] == "." and _is_inside(text, at)) or (text[at] in '“”„«»‹›❝❞「」『』"' and not _ends_inside(text[:at])):
         return None
     return _end_after(text, at, final=final)
@@ -137,6 +137,14 @@ def _end_after(text: str, at: int, *, final: bool) -> int | None:
     if following[:1].islower() and text[at] in ".…":
         return None
     return end
+
+
+def _begins_a_date_or_name(text: str, at: int) -> bool:
+    """Whether what follows a full stop may become the month of a day or a second initial."""
+    following = text[at + 1 :].lstrip(" \t").lower()
+    if text[at - 1 : at].isdigit():
+        return any(month.startswith(following) for month in _MONTHS)
+    return len(following) < 2 and text[at - 1 : at].isalpha() and not text[at - 2 : at - 1].isalpha()
 
 
 def _is_inside(text: str, at: int) -> bool:

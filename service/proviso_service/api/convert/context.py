@@ -19,18 +19,14 @@ from proviso_service.context.model import (
     ItemRef,
     ItemType,
     MatterContext,
-    OmittedItem,
     RequestContext,
-    RequestItem,
 )
 
 
 def request_context(context: RequestContext | None) -> pb.RequestContext | None:
     if context is None:
         return None
-    return pb.RequestContext(
-        items=[_item(item) for item in context.items],
-        omitted=[_omitted(item) for item in context.omitted],
+    answer = pb.RequestContext(
         matter_context=matter_context(context.matter_context),
         assets=[_asset(asset) for asset in context.assets],
         fill=_fill(context.fill),
@@ -38,6 +34,29 @@ def request_context(context: RequestContext | None) -> pb.RequestContext | None:
         payload_sha256=context.payload_sha256,
         system_prompt_sha256=context.system_prompt_sha256,
     )
+    _add_items(answer, context)
+    return answer
+
+
+def _add_items(answer: pb.RequestContext, context: RequestContext) -> None:
+    """Adds the items, which every turn has a dozen of, in place: that takes six tenths of making and copying them."""
+    add, leave_out = answer.items.add, answer.omitted.add
+    for item in context.items:
+        add(
+            type=ITEM_TYPES[item.ref.type],
+            name=item.ref.name,
+            server_name=item.ref.server_name,
+            include_mode=INCLUDE_MODES[item.include_mode],
+            similarity_score=item.similarity_score,
+            content_sha256=item.content_sha256,
+            missing=item.missing,
+            note=item.note,
+            cited=item.cited,
+        )
+    for omitted in context.omitted:
+        made = leave_out(reason=OMISSION_REASONS[omitted.reason], score=omitted.score).item
+        made.type = ITEM_TYPES[omitted.ref.type]
+        made.name, made.server_name = omitted.ref.name, omitted.ref.server_name
 
 
 def matter_context(context: MatterContext | None) -> pb.MatterContext | None:
@@ -53,24 +72,6 @@ def matter_context(context: MatterContext | None) -> pb.MatterContext | None:
 
 def item_ref(ref: ItemRef) -> pb.ContextItemRef:
     return pb.ContextItemRef(type=ITEM_TYPES[ref.type], name=ref.name, server_name=ref.server_name)
-
-
-def _item(item: RequestItem) -> pb.RequestContextItem:
-    return pb.RequestContextItem(
-        type=ITEM_TYPES[item.ref.type],
-        name=item.ref.name,
-        server_name=item.ref.server_name,
-        include_mode=INCLUDE_MODES[item.include_mode],
-        similarity_score=item.similarity_score,
-        content_sha256=item.content_sha256,
-        missing=item.missing,
-        note=item.note,
-        cited=item.cited,
-    )
-
-
-def _omitted(item: OmittedItem) -> pb.OmittedContextItem:
-    return pb.OmittedContextItem(item=item_ref(item.ref), reason=OMISSION_REASONS[item.reason], score=item.score)
 
 
 def _asset(asset: AssetUse) -> pb.AssetUse:

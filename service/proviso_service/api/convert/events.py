@@ -12,6 +12,7 @@ from proviso_service.api.convert.values import (
     DISCARD_REASONS,
     EXIT_CAUSES,
     EXIT_REASONS,
+    MESSAGE_ROLES,
     RETRYABLE,
     clear_if_too_large,
     cut,
@@ -25,6 +26,7 @@ from proviso_service.api.convert.values import (
     unix_timestamp,
 )
 from proviso_service.turns import (
+    MAX_ANSWER_CHARS,
     ApprovalRequired,
     Citation,
     Event,
@@ -105,7 +107,6 @@ def final_state(state: FinalState) -> pb.FinalState:
         retry_after=None if state.retry_after_s is None else duration(state.retry_after_s),
         display_message=state.display_message,
         message=shortened(state.message),
-        messages=[chat_message(message, *shared) for message in state.messages],
         request_context=context,
         citations=[citation(value) for value in state.citations],
         usage=usage(state.usage),
@@ -120,6 +121,14 @@ def final_state(state: FinalState) -> pb.FinalState:
         removed_markup=state.removed_markup,
         message_truncated=state.message_truncated or is_too_long(state.message),
     )
+    add = answer.messages.add
+    for earlier in state.history:  # as there may be hundreds, they are made in place, in a third of the time
+        content = earlier.content
+        add(
+            role=MESSAGE_ROLES[earlier.role],
+            content=content if len(content) <= MAX_ANSWER_CHARS else shortened(content),
+        )
+    answer.messages.extend([chat_message(message, *shared) for message in state.messages])
     fit(answer, "messages", oldest_first=True)
     fit(
         answer,

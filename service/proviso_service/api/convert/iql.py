@@ -1,19 +1,19 @@
 """Converts the results of IQL queries, and what is known of a query and of templates without running one."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.model import (
     DocumentResult,
     Explanation,
     Inspection,
-    IqlMatch,
     IqlOutcome,
     IqlProgress,
     IqlSummary,
     PageStart,
 )
-from proviso_service.api.convert.search import citation
+from proviso_service.api.convert.search import cite
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES, failure_cause, fit
 from proviso_service.iql import (
     And,
@@ -49,14 +49,15 @@ _COMPARATORS = {Comparator.GREATER: pb.IQL_COMPARATOR_GREATER, Comparator.LESS: 
 def iql_response(outcome: IqlOutcome) -> pb.ExecuteIqlResponse:
     """The response. If it would be too large, every document shows only the best of its matches."""
     answer = _summary(outcome.summary)
-    answer.document_results.extend(map(_result, outcome.results))
+    for result in outcome.results:
+        _add_matches(answer.document_results.add(**_fields(result)), result)
     most = max((len(result.matches) for result in outcome.results), default=0)
-    while answer.ByteSize() > MAX_ANSWER_BYTES and most:
+    while (size_bytes := answer.ByteSize()) > MAX_ANSWER_BYTES and most:
         most = most * 3 // 4
         _keep_best(answer.document_results, most)
     answer.truncated = any(result.truncated for result in answer.document_results)
     _set_tokens(outcome.summary.scope, answer.document_results, outcome.results)
-    fit(answer, "document_results")
+    fit(answer, "document_results", size_bytes=None if answer.truncated else size_bytes)  # tokens add to it
     if rest := outcome.results[len(answer.document_results) :]:
         start = PageStart(rest[0].document_id, upload_time=rest[0].upload_time)
         answer.next_page_token = start.token(outcome.summary.scope)
@@ -117,31 +118,36 @@ def _summary(summary: IqlSummary) -> pb.ExecuteIqlResponse:
 
 
 def _result(result: DocumentResult) -> pb.IqlDocumentResult:
-    return pb.IqlDocumentResult(
-        document_id=result.document_id,
-        filename=result.filename,
-        score=result.score,
-        matches=[_match(result, match) for match in result.matches],
-        match_count=result.match_count,
-        error=result.error,
-        failure_cause=failure_cause(result.cause),
-        truncated=result.truncated,
-        statement_scores=[
+    answer = pb.IqlDocumentResult(**_fields(result))
+    _add_matches(answer, result)
+    return answer
+
+
+def _fields(result: DocumentResult) -> dict[str, Any]:
+    """All but the matches."""
+    return {
+        "document_id": result.document_id,
+        "filename": result.filename,
+        "score": result.score,
+        "match_count": result.match_count,
+        "error": result.error,
+        "failure_cause": failure_cause(result.cause),
+        "truncated": result.truncated,
+        "statement_scores": [
             pb.IqlStatementScore(statement=one.statement, score=one.score) for one in result.statement_scores
         ],
-        explanation=_explained(result.explanation),
-    )
+        "explanation": _explained(result.explanation),
+    }
 
 
-def _match(result: DocumentResult, match: IqlMatch) -> pb.IqlMatch:
-    return pb.IqlMatch(
-        text=match.chunk.text,
-        start_index=match.chunk.start,
-        end_index=match.chunk.end,
-        score=match.score,
-        citation=citation(result.document_id, result.filename, match.chunk),
-        explanation=_explained(match.explanation),
-    )
+def _add_matches(answer: pb.IqlDocumentResult, result: DocumentResult) -> None:
+    """Makes the matches in their place: a message that is put into another is copied with its text."""
+    for match in result.matches:
+        chunk, explanation = match.chunk, _explained(match.explanation)
+        shown = answer.matches.add(
+            text=chunk.text, start_index=chunk.start, end_index=chunk.end, score=match.score, explanation=explanation
+        )
+        cite(shown.citation, result.document_id, result.filename, chunk)
 
 
 def _explained(explanation: Explanation | None) -> pb.IqlNode | None:

@@ -64,15 +64,20 @@ def _snippet(snippet: Snippet) -> pb.SearchSnippet:
 
 
 def citation(document_id: str, filename: str, chunk: Chunk) -> pb.SearchCitation:
-    return pb.SearchCitation(
-        page=chunk.page,
-        section_path=chunk.section_path,
-        heading=chunk.heading,
-        label=label(filename, chunk),
-        permalink=f"cite:{document_id}@{chunk.start}-{chunk.end}",
-        start=chunk.start,
-        end=chunk.end,
-    )
+    answer = pb.SearchCitation()
+    cite(answer, document_id, filename, chunk)
+    return answer
+
+
+def cite(answer: pb.SearchCitation, document_id: str, filename: str, chunk: Chunk) -> None:
+    """Fills in a citation where it stands."""
+    answer.page = chunk.page
+    answer.section_path.extend(chunk.section_path)
+    answer.heading = chunk.heading
+    answer.label = label(filename, chunk)
+    answer.permalink = f"cite:{document_id}@{chunk.start}-{chunk.end}"
+    answer.start = chunk.start
+    answer.end = chunk.end
 
 
 def label(filename: str, chunk: Chunk) -> str:

@@ -90,12 +90,18 @@ def chat_message(
     answer = pb.ChatMessage(
         role=MESSAGE_ROLES[message.role],
         content=shortened(message.content),
-        request_context=converted if context is known else request_context(context),
         create_time=timestamp(message.create_time) if message.create_time else None,
         turn_id=message.turn_id,
         message_id=message.message_id,
-        turn=turn_summary(message.turn) if message.turn else None,
-        rating=answer_rating(message.rating),
+        rating=answer_rating(message.rating) if message.rating else None,
+    )
+    if context is None and message.turn is None:
+        return answer  # as nearly all are
+    answer.MergeFrom(
+        pb.ChatMessage(
+            request_context=converted if context is known else request_context(context),
+            turn=turn_summary(message.turn) if message.turn else None,
+        )
     )
     cut(
         answer,

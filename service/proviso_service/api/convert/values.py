@@ -125,17 +125,18 @@ MAX_ANSWER_BYTES = 3_000_000
 M = TypeVar("M", bound=Message)
 
 
-def fit(answer: Message, *fields: str, oldest_first: bool = False) -> None:
+def fit(answer: Message, *fields: str, oldest_first: bool = False, size_bytes: int | None = None) -> None:
     """Removes items as `cut` does, and sets `truncated` if anything was removed."""
-    if cut(answer, *fields, oldest_first=oldest_first):
+    if cut(answer, *fields, oldest_first=oldest_first, size_bytes=size_bytes):
         answer.truncated = True  # type: ignore[attr-defined]  # every message that can be cut has the field
 
 
-def cut(answer: Message, *fields: str, oldest_first: bool = False) -> bool:
+def cut(answer: Message, *fields: str, oldest_first: bool = False, size_bytes: int | None = None) -> bool:
     """Removes items of the named repeated fields, one field after the other, until the response fits, and returns
     whether anything was removed. A field of a message in the response is named by its path, such as
-    `request_context.items`. Items go from the end of a field, or from its front with `oldest_first`."""
-    excess, removed = answer.ByteSize() - MAX_ANSWER_BYTES, False
+    `request_context.items`. Items go from the end of a field, or from its front with `oldest_first`. `size_bytes` is
+    the response's size where it is known: to measure it takes as long as to write the response."""
+    excess, removed = (answer.ByteSize() if size_bytes is None else size_bytes) - MAX_ANSWER_BYTES, False
     if excess <= 0:
         return False
     for field in fields:

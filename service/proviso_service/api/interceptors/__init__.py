@@ -1,6 +1,6 @@
-"""What happens before and after every call. Each concern is a middleware, an async context manager that runs the call
-inside; one gRPC interceptor enters them in order."""
+"""What happens before and after every call. Each concern is a middleware, a function that runs the call inside;
+one gRPC interceptor puts them around the handler in order."""
 
-from proviso_service.api.interceptors.chain import Call, CallInterceptor, Middleware
+from proviso_service.api.interceptors.chain import Call, CallInterceptor, Handle, Middleware
 
-__all__ = ["Call", "CallInterceptor", "Middleware"]
+__all__ = ["Call", "CallInterceptor", "Handle", "Middleware"]

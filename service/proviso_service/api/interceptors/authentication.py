@@ -1,12 +1,12 @@
 """Who makes a call, and whether he may: every call of the contract passes here before its handler sees it."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from proviso_service.access import Action, AuditTrail, Authorisation, Credentials, Done, Quotas
-from proviso_service.api.interceptors.chain import Call
+from proviso_service.api.interceptors.chain import Call, Handle
 from proviso_service.api.interceptors.limits import OWN
 from proviso_service.api.request_models import acting_caller
 from proviso_service.errors import InvalidRequest, MatterNotFound, NotAllowed, NotReady, ProvisoError, Unauthenticated
@@ -158,11 +158,9 @@ class AccessControl:
         self._audit = audit
         self._quotas = quotas
 
-    @asynccontextmanager
-    async def __call__(self, call: Call) -> AsyncIterator[None]:
+    async def __call__(self, call: Call, handle: Handle) -> Any:
         if not call.method.startswith(OWN):
-            yield
-            return
+            return await handle()
         if self._recogniser is None or self._audit is None:
             raise NotReady("The service is starting")
         token = current_act.set(Act(NOBODY, call.method.removeprefix(OWN), call.context.peer(), call.request_id))
@@ -172,8 +170,7 @@ class AccessControl:
             current_act.set(replace(current_act.get(), caller=caller))
             if call.user:
                 _act_for(call, call.user)
-            async with self._within_quotas(call, caller):
-                yield
+            answer = await self._within_quotas(call, caller, handle)
         except (Unauthenticated, NotAllowed, MatterNotFound):
             self._audit.refused(current_act.get(), call.done)
             raise
@@ -184,17 +181,16 @@ class AccessControl:
             raise
         else:
             await self._audit.note(current_act.get(), call.done)
+            return answer
         finally:
             current_act.reset(token)
 
-    @asynccontextmanager
-    async def _within_quotas(self, call: Call, caller: Caller) -> AsyncIterator[None]:
+    async def _within_quotas(self, call: Call, caller: Caller, handle: Handle) -> Any:
         if self._quotas is None:
-            yield
-            return
+            return await handle()
         await self._quotas.admit_request(caller)
         with nullcontext() if call.unary else self._quotas.stream(caller):
-            yield
+            return await handle()
 
     async def admit(self, call: Call, request: Any) -> None:
         """Lets a request through to its handler if the caller may make it: the message of a call, or the first one of

@@ -8,8 +8,9 @@ here, so that its generator is closed in the task of the call as soon as the cal
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Never
 
 import grpc
@@ -20,7 +21,7 @@ from grpc_status import rpc_status
 from proviso_service.access import Done
 from proviso_service.api.errors import is_fault, status_of
 from proviso_service.api.request_models import Context
-from proviso_service.errors import InvalidRequest
+from proviso_service.errors import InvalidRequest, TooBusy
 
 log = structlog.get_logger("proviso.api")
 
@@ -49,8 +50,12 @@ class Call:
     code: grpc.StatusCode = grpc.StatusCode.OK
 
 
-Middleware = Callable[[Call], AbstractAsyncContextManager[None]]
-"""Runs the handler of a call inside; it sees what the handler raises, and may raise something else."""
+Handle = Callable[[], Awaitable[Any]]
+"""Runs what a middleware is around: the next one, and in the end the handler of the call."""
+
+Middleware = Callable[[Call, Handle], Awaitable[Any]]
+"""Returns what `handle` returns; it sees what that raises, and may raise something else. Middlewares are functions, as
+context managers of asyncio cost several times as much, and every call passes all of them."""
 
 
 Admit = Callable[[Call, Any], Awaitable[None]]
@@ -82,13 +87,19 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
 
         async def answer_once(request: Any, context: Context) -> Any:
             call = Call(method, context, unary=not any(kind))
-            async with self._entered(call):
+
+            async def handle() -> Any:
                 return await inner(await checked(call, request), context)
+
+            return await self._around(call, handle)
 
         async def answer_in_stream(request: Any, context: Context) -> None:
             call = Call(method, context, unary=False)
-            async with self._entered(call):
+
+            async def handle() -> None:
                 await _write(inner(await checked(call, request), context), context)
+
+            await self._around(call, handle)
 
         return rebuild(
             answer_in_stream if handler.response_streaming else answer_once,
@@ -111,12 +122,11 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 is_first = False
             yield _checked(request)
 
-    @asynccontextmanager
-    async def _entered(self, call: Call) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            for middleware in self._middlewares:
-                await stack.enter_async_context(middleware(call))
-            yield
+    def _around(self, call: Call, handle: Handle) -> Awaitable[Any]:
+        """Runs `handle` inside the middlewares."""
+        for middleware in reversed(self._middlewares):
+            handle = partial(middleware, call, handle)
+        return handle()
 
 
 _KINDS: dict[tuple[bool, bool], tuple[str, Callable[..., Handler]]] = {
@@ -165,10 +175,10 @@ def _checked(request: Any) -> Any:
     return request
 
 
-@asynccontextmanager
-async def errors(call: Call) -> AsyncIterator[None]:
+async def errors(call: Call, handle: Handle) -> Any:
+    """Turns an exception into the status of the call."""
     try:
-        yield
+        return await handle()
     except asyncio.CancelledError as error:
         if not _is_call_cancelled():
             await _abort(call, RuntimeError("a task that the call waited for was cancelled"), error)
@@ -188,9 +198,11 @@ async def _abort(call: Call, error: Exception, cause: BaseException) -> Never:
         log.error("call failed", method=call.method, exc_info=cause)
     status = rpc_status.to_status(status_of(error, call.request_id))
     call.code = status.code
-    await call.context.abort(
-        status.code, status.details, (*call.context.trailing_metadata(), *status.trailing_metadata)
-    )
+    trailing = (*call.context.trailing_metadata(), *status.trailing_metadata)
+    if isinstance(error, TooBusy):
+        # gRPC's own retries, where a client has set them up, wait for so long.
+        trailing += (("grpc-retry-pushback-ms", str(round(error.retry_after_s * 1000))),)
+    await call.context.abort(status.code, status.details, trailing)
 
 
 def _is_call_cancelled() -> bool:

@@ -2,13 +2,14 @@
 limit."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections import Counter
+from typing import Any
 
 from proviso_service.api.errors import DeadlinePassed
-from proviso_service.api.interceptors.chain import Call
+from proviso_service.api.interceptors.chain import Call, Handle
 from proviso_service.api.standard_services import Readiness
-from proviso_service.errors import Draining, NotReady, TooBusy
+from proviso_service.errors import Draining, NotReady, Overloaded, TooBusy
+from proviso_service.identity import Caller, current_act
 
 OWN = "/proviso.v1."
 INVOKE = "/proviso.v1.ChatService/Invoke"
@@ -26,13 +27,12 @@ class Gate:
     def __init__(self, readiness: Readiness) -> None:
         self._readiness = readiness
 
-    @asynccontextmanager
-    async def __call__(self, call: Call) -> AsyncIterator[None]:
+    async def __call__(self, call: Call, handle: Handle) -> Any:
         if self._readiness.stopping and call.method in NEW_WORK:
             raise Draining
         if not self._readiness.started and call.method.startswith(OWN):
             raise NotReady("The service is starting")
-        yield
+        return await handle()
 
 
 class Deadlines:
@@ -42,15 +42,13 @@ class Deadlines:
     def __init__(self, unary_timeout_s: float) -> None:
         self._unary_timeout_s = unary_timeout_s
 
-    @asynccontextmanager
-    async def __call__(self, call: Call) -> AsyncIterator[None]:
+    async def __call__(self, call: Call, handle: Handle) -> Any:
         if not call.unary or call.method == INVOKE or call.context.time_remaining() is not None:
-            yield
-            return
+            return await handle()
         timer = asyncio.timeout(self._unary_timeout_s)
         try:
             async with timer:
-                yield
+                return await handle()
         except TimeoutError:
             if timer.expired():
                 raise DeadlinePassed(self._unary_timeout_s) from None
@@ -65,12 +63,34 @@ class RunningCalls:
         self._limit = limit
         self._running = 0
 
-    @asynccontextmanager
-    async def __call__(self, call: Call) -> AsyncIterator[None]:
+    async def __call__(self, call: Call, handle: Handle) -> Any:
         if self._running >= self._limit and call.method != HEALTH_CHECK:
             raise TooBusy("The service is running as many calls as it allows", RETRY_AFTER_S)
         self._running += 1
         try:
-            yield
+            return await handle()
         finally:
             self._running -= 1
+
+
+class CallsOfCaller:
+    """Refuses calls of a caller of whom `limit` others are running, so that nobody takes the calls of all. It comes
+    after the middleware that finds out who he is."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._running: Counter[Caller] = Counter()
+
+    async def __call__(self, call: Call, handle: Handle) -> Any:
+        if not call.method.startswith(OWN):
+            return await handle()
+        caller = current_act.get().caller
+        if self._running[caller] >= self._limit:
+            raise Overloaded("calls of one caller", f"tenants/{caller.tenant}", RETRY_AFTER_S)
+        self._running[caller] += 1
+        try:
+            return await handle()
+        finally:
+            self._running[caller] -= 1
+            if not self._running[caller]:
+                del self._running[caller]

@@ -2,8 +2,7 @@
 
 import re
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -12,7 +11,7 @@ from opentelemetry.trace import SpanKind, Tracer
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from structlog.contextvars import bound_contextvars
 
-from proviso_service.api.interceptors.chain import Call
+from proviso_service.api.interceptors.chain import Call, Handle
 from proviso_service.telemetry.spans import failed
 
 REQUEST_ID_KEY = "x-request-id"
@@ -36,14 +35,13 @@ _FAULTS = frozenset(
 """Codes that the semantic conventions for gRPC count as errors of a server."""
 
 
-@asynccontextmanager
-async def request_ids(call: Call) -> AsyncIterator[None]:
+async def request_ids(call: Call, handle: Handle) -> Any:
     """Gives the call a request id: the one that the caller sent, or a new one. Every log line of the call has it, and
     so has the trailing metadata of the response."""
     call.request_id = _request_id(call)
     call.context.set_trailing_metadata(((REQUEST_ID_KEY, call.request_id),))
     with bound_contextvars(request_id=call.request_id):
-        yield
+        return await handle()
 
 
 def _request_id(call: Call) -> str:
@@ -55,12 +53,11 @@ def _request_id(call: Call) -> str:
     return uuid4().hex
 
 
-@asynccontextmanager
-async def access_log(call: Call) -> AsyncIterator[None]:
+async def access_log(call: Call, handle: Handle) -> Any:
     """Logs one line with the method, the status code and the duration; neither the peer nor any contents."""
     started = time.perf_counter()
     try:
-        yield
+        return await handle()
     finally:
         # Probes come every few seconds from everywhere; they matter only while someone looks for them.
         write = _log.debug if call.method.startswith(HEALTH) else _log.info
@@ -81,11 +78,9 @@ class CallSpans:
         self._server_address = server_address
         self._propagator = TraceContextTextMapPropagator()
 
-    @asynccontextmanager
-    async def __call__(self, call: Call) -> AsyncIterator[None]:
+    async def __call__(self, call: Call, handle: Handle) -> Any:
         if call.method.startswith(HEALTH):
-            yield
-            return
+            return await handle()
         metadata = {k: v for k, v in call.context.invocation_metadata() or () if isinstance(v, str)}
         method = call.method.strip("/")
         span = self._tracer.start_as_current_span(
@@ -98,7 +93,7 @@ class CallSpans:
         )
         with span as current:
             try:
-                yield
+                return await handle()
             finally:
                 current.set_attribute("rpc.response.status_code", call.code.name)
                 current.set_attribute("proviso.request_id", call.request_id)

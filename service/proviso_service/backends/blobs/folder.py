@@ -4,11 +4,12 @@ import asyncio
 import hashlib
 import os
 import re
+import shutil
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import BinaryIO, ParamSpec, TypeVar
+from typing import IO, ParamSpec, TypeVar
 from uuid import uuid4
 
 from proviso_service.backends.storage_health import NO_ROOM, StorageFault, StorageFaultFound, StorageHealth
@@ -40,8 +41,11 @@ class FolderBlobStore:
         self._incoming = root / _INCOMING
         self._health = health or StorageHealth()
 
+    def __str__(self) -> str:
+        return str(self._root)
+
     async def open(self) -> None:
-        """Creates the folder and deletes the unfinished files of an earlier process. It must be called first."""
+        """Creates the folder and deletes the unfinished files of an earlier process."""
         await in_thread(_make_empty, self._incoming)
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
@@ -51,7 +55,7 @@ class FolderBlobStore:
             async with aclosing(blocks_of(pieces)) as blocks:
                 async for block in blocks:
                     await in_thread(_append, part, block)
-            await in_thread(_sync, part)
+            await in_thread(sync, part)
             await _publish(part, target)
         except StorageFaultFound as failure:
             self._health.found(failure.fault, "uploaded files")
@@ -79,27 +83,49 @@ class FolderBlobStore:
             start, left = start + len(piece), left - len(piece)
             yield piece
 
-    async def opened(self, tenant: str, key: str) -> BinaryIO:
-        """Opens the file of a blob for reading, which the caller closes. Raises KeyError."""
+    async def opened(self, tenant: str, key: str) -> IO[bytes]:
         try:
             return await in_thread(self._path(tenant, key).open, "rb")
         except FileNotFoundError:
             raise KeyError(key) from None
 
+    async def holds(self, tenant: str, key: str) -> bool:
+        return await in_thread(self._path(tenant, key).is_file)
+
     async def delete(self, tenant: str, key: str) -> None:
         await in_thread(self._path(tenant, key).unlink, missing_ok=True)
 
-    def folders_with(self, suffix: str) -> set[str]:
-        """The folders of tenants that have a blob whose key ends so."""
+    async def is_empty(self) -> bool:
+        return not await in_thread(lambda: self._root.is_dir() and any(self._root.iterdir()))
+
+    def folders_with(self, suffix: str, besides: set[str]) -> set[str]:
         if not self._root.is_dir():
             return set()
-        folders = (folder for folder in self._root.iterdir() if folder != self._incoming)
+        folders = [folder for folder in self._root.iterdir() if folder.name not in {_INCOMING, *besides}]
         return {folder.name for folder in folders if any(file.name.endswith(suffix) for file in folder.iterdir())}
 
+    @asynccontextmanager
+    async def filled(self) -> AsyncIterator["FolderBlobStore"]:
+        """Fills another folder, which then takes the place of this one."""
+        other = self._root.with_name(f"{self._root.name}.restored")
+        await asyncio.to_thread(shutil.rmtree, other, ignore_errors=True)
+        try:
+            store = FolderBlobStore(other, self._health)
+            await store.open()
+            yield store
+            await asyncio.to_thread(move, other, self._root)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, other, ignore_errors=True)
+
     def _path(self, tenant: str, key: str) -> Path:
-        if not _KEY.fullmatch(key):
-            raise ValueError("a blob key has 1 to 200 letters, digits, '_' and '-'")
-        return self._root / folder_of(tenant) / key
+        return self._root / blob_path(tenant, key)
+
+
+def blob_path(tenant: str, key: str) -> str:
+    """The place of a blob in its store: the folder of its tenant, and its key. Raises ValueError."""
+    if not _KEY.fullmatch(key):
+        raise ValueError("a blob key has 1 to 200 letters, digits, '_' and '-'")
+    return f"{folder_of(tenant)}/{key}"
 
 
 def folder_of(tenant: str) -> str:
@@ -153,12 +179,20 @@ def _rename(part: Path, target: Path) -> None:
     new folder in turn needs its parent to be synced."""
     if not target.parent.exists():
         target.parent.mkdir(exist_ok=True, mode=0o700)
-        _sync(target.parent.parent)
+        sync(target.parent.parent)
     part.replace(target)
-    _sync(target.parent)
+    sync(target.parent)
 
 
-def _sync(path: Path) -> None:
+def move(source: Path, target: Path) -> None:
+    """Renames a file or folder; an empty folder may be in its place. It is durable when this returns."""
+    for folder in (source, target.parent):
+        sync(folder)
+    source.replace(target)
+    sync(target.parent)
+
+
+def sync(path: Path) -> None:
     """Waits until the contents of a file or folder are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from proviso_service.backends.hosted_calls import unusable_answer
+from proviso_service.backends.hosted_texts import FORM, batches, by_index, plain
 from proviso_service.backends.isaacus.client import (
     ApiCall,
     Classifications,
@@ -13,10 +15,9 @@ from proviso_service.backends.isaacus.client import (
     IsaacusConfig,
     TextExtraction,
     TextScore,
-    by_index,
 )
-from proviso_service.backends.isaacus.failures import unusable_answer
-from proviso_service.backends.isaacus.passages import FORM, batches, code_points, plain, score_all
+from proviso_service.backends.isaacus.failures import SERVICE
+from proviso_service.backends.isaacus.passages import code_points, score_all
 from proviso_service.concurrency import all_of
 from proviso_service.models import AnswerSpan, ModelPassage, Scores
 
@@ -106,7 +107,7 @@ class IsaacusExtractor:
         }
         send = partial(self._client.sdk.extractions.qa.with_raw_response.create, **request)
         answer = await self._client.call(ApiCall(EXTRACTION, send, texts, question), Extractions)
-        ordered = by_index(answer.extractions, len(texts))
+        ordered = by_index(SERVICE, answer.extractions, len(texts))
         return [_answers(extraction, text) for extraction, text in zip(ordered, texts, strict=True)]
 
 
@@ -126,6 +127,6 @@ def _checked(span: ExtractedAnswer, text: str, share: float) -> AnswerSpan:
     Raises ModelApiUnavailable where the passage does not hold the answer's text at its position."""
     inside = text[span.start : span.end]
     if span.end > len(text) or inside.split() != span.text.split():
-        raise unusable_answer("an extracted answer is not at the position that it gives")
+        raise unusable_answer(SERVICE, "an extracted answer is not at the position that it gives")
     start = span.end - len(inside.lstrip())
     return AnswerSpan(start, start + len(inside.strip()), span.score * share)

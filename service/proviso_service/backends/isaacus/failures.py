@@ -4,16 +4,15 @@ Their messages never hold the key, nor words of the texts that were sent: an ans
 own words are only used where they cannot be such a repetition."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-import httpx
-
-from proviso_service.errors import ModelApiError, ModelApiRefused, ModelApiUnavailable
+from proviso_service.backends.hosted_calls import FailedAttempt, asked_wait_s, phrase_of
+from proviso_service.errors import ModelApiRefused, ModelApiUnavailable
 from proviso_service.reading import WORD
-from proviso_service.retrying import retry_after_seconds
+
+if TYPE_CHECKING:
+    import httpx
 
 SERVICE = "Isaacus"
 
@@ -28,7 +27,6 @@ _REDIRECTED = "check ISAACUS_BASE_URL"
 _TITLE_CHARS = 100
 _DETAIL_CHARS = 300
 _READ_CHARS = 2_000
-_LONGEST_RETRY_AFTER_S = 24 * 3_600.0
 _DEFAULT_RETRY_AFTER_S = 1.0
 _RUN_WORDS = 4
 _COMMON_TEXT = """
@@ -48,35 +46,13 @@ _COMMON_WORDS = frozenset(_COMMON_TEXT.split())
 a common word gives nothing of the text away."""
 
 
-@dataclass(frozen=True, slots=True)
-class FailedAttempt:
-    """Why one attempt of a call failed. When `is_transient`, another attempt may succeed; `retry_after_s` is the wait
-    in seconds that the API asked for, None where it named none."""
-
-    error: ModelApiError
-    is_transient: bool = False
-    retry_after_s: float | None = None
-
-
-def timed_out(limit_s: float) -> FailedAttempt:
-    return FailedAttempt(ModelApiUnavailable(SERVICE, f"no answer within {limit_s:g} s"), is_transient=True)
-
-
-def connection_failed() -> FailedAttempt:
-    return FailedAttempt(ModelApiUnavailable(SERVICE, "the connection failed"), is_transient=True)
-
-
-def unusable_answer(why: str) -> ModelApiUnavailable:
-    return ModelApiUnavailable(SERVICE, f"the answer cannot be used: {why}")
-
-
-def rejected(response: httpx.Response, body: object, sent: Sequence[str]) -> FailedAttempt:
+def rejected(response: "httpx.Response", body: object, sent: Sequence[str]) -> FailedAttempt:
     """The failure behind an answer with an error status. `body` is its decoded JSON; `sent` are the key, the query and
     the texts of the request, none of which the message may repeat."""
     status = response.status_code
     details = f"{_problem_text(status, body, sent)} (status {status})"
     if status in _TRANSIENT or status >= 500:
-        wait_s = _retry_after_s(response.headers.get("retry-after"))
+        wait_s = asked_wait_s(response.headers.get("retry-after"))
         shown_wait_s = _DEFAULT_RETRY_AFTER_S if wait_s is None else wait_s
         return FailedAttempt(
             ModelApiUnavailable(SERVICE, details, shown_wait_s), is_transient=True, retry_after_s=wait_s
@@ -90,7 +66,7 @@ def _problem_text(status: int, body: object, sent: Sequence[str]) -> str:
     problem: dict[Any, Any] = body if isinstance(body, dict) else {}
     title = _safe_line(problem.get("title"), sent)[:_TITLE_CHARS].rstrip(". ")
     detail = _safe_line(problem.get("detail"), sent)[:_DETAIL_CHARS].rstrip(". ")
-    return ": ".join(part for part in (title or _phrase_of(status), detail) if part)
+    return ": ".join(part for part in (title or phrase_of(status), detail) if part)
 
 
 def _safe_line(text: object, sent: Sequence[str]) -> str:
@@ -125,15 +101,3 @@ def _folded(text: str) -> str:
 
 def _spaced(words: Sequence[str]) -> str:
     return f" {' '.join(words)} "
-
-
-def _phrase_of(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "failure"
-
-
-def _retry_after_s(value: str | None) -> float | None:
-    seconds = None if value is None else retry_after_seconds(value)
-    return None if seconds is None else min(seconds, _LONGEST_RETRY_AFTER_S)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from proviso_service.backends.hosted_texts import FORM, batches, by_index, plain, unit_vectors
 from proviso_service.backends.isaacus.client import (
     ApiCall,
     Embeddings,
@@ -13,10 +14,9 @@ from proviso_service.backends.isaacus.client import (
     IsaacusConfig,
     Rerankings,
     TextScore,
-    by_index,
 )
-from proviso_service.backends.isaacus.failures import unusable_answer
-from proviso_service.backends.isaacus.passages import FORM, batches, plain, score_all
+from proviso_service.backends.isaacus.failures import SERVICE
+from proviso_service.backends.isaacus.passages import score_all
 from proviso_service.concurrency import all_of
 from proviso_service.models import ModelPassage, Scores, Vectors
 
@@ -71,18 +71,8 @@ class IsaacusEmbedder:
         }
         send = partial(self._client.sdk.embeddings.with_raw_response.create, **request)
         answer = await self._client.call(ApiCall(EMBEDDING, send, texts, urgent=urgent), Embeddings)
-        return self._normalized([one.embedding for one in by_index(answer.embeddings, len(texts))])
-
-    def _normalized(self, embeddings: Sequence[Sequence[float]]) -> Vectors:
-        """The embeddings as rows of length 1. Raises ModelApiUnavailable for one of a wrong size or without length."""
-        if any(len(embedding) != self.dimensions for embedding in embeddings):
-            raise unusable_answer(f"an embedding does not have {self.dimensions} dimensions")
-        vectors = np.array(embeddings, dtype=np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-            raise unusable_answer("an embedding is zero or not finite")
-        unit: Vectors = (vectors / lengths).astype(np.float32)
-        return unit
+        ordered = by_index(SERVICE, answer.embeddings, len(texts))
+        return unit_vectors(SERVICE, [one.embedding for one in ordered], self.dimensions)
 
 
 RERANKING = "rerankings"

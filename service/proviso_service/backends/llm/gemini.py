@@ -1,22 +1,25 @@
 """Gemini through LangChain's client, with what the client does not have: limits of time, and errors for incomplete
 replies."""
 
+import asyncio
 import json
 import math
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from typing import Any, TypeGuard
+from itertools import takewhile
+from typing import Any, Self, TypeGuard
 
 import aiohttp
 from google.genai.errors import APIError, UnknownApiResponseError
 from google.genai.types import HarmBlockThreshold, HarmCategory
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.language_models import LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.runnables import Runnable
 from langchain_google_genai import ChatGoogleGenerativeAI
+from langchain_google_genai.chat_models import _parse_chat_history
 from pydantic import ValidationError
 
 from proviso_service.agent.failures import UnusableReply
@@ -129,9 +132,11 @@ class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
     ) -> AsyncIterator[ChatGenerationChunk]:
         # Google's client would otherwise continue a broken stream by itself, in further requests.
         kwargs |= {"automatic_continuation": False}
-        if headers := trace_headers():
-            kwargs |= {"http_options": {"headers": headers}}
-        stream = ChatGoogleGenerativeAI._astream(self, messages, stop=stop, run_manager=run_manager, **kwargs)
+        instructions = [message for message in messages if isinstance(message, SystemMessage)]
+        contents = await self._contents(messages[len(instructions) :])
+        kwargs |= {"http_options": {"headers": trace_headers(), "extra_body": {"contents": contents}}}
+        shown = [*instructions, _IN_PLACE]
+        stream = ChatGoogleGenerativeAI._astream(self, shown, stop=stop, run_manager=run_manager, **kwargs)
         finish_reason = blocked_for = ""
         async with aclosing(parts_of(stream, self.silence_s, self.timeout or math.inf, gemini_failure)) as parts:
             async for chunk in parts:
@@ -147,6 +152,43 @@ class GeminiChatModel(StreamedReplies, ChatGoogleGenerativeAI):
         if finish_reason != "STOP":
             cause = cause_of(finish_reason) or ExitCause.STOPPED
             raise UnusableReply(f"Gemini gave no whole reply: {finish_reason}", cause)
+
+    async def _contents(self, messages: Sequence[BaseMessage]) -> list["_Content"]:
+        """The conversation as the API takes it. The client's own way takes half a millisecond for each message on the
+        event loop, again at every call, and would hold up everybody else; what was said before the turn is plain text
+        and needs none of it. Images are converted in a thread."""
+        plain = list(takewhile(_is_plain_text, messages))[:-1]
+        said = [_Content(role=_ROLES[message.type], parts=[{"text": message.content}]) for message in plain]
+        rest = messages[len(plain) :]
+        if all(isinstance(message.content, str) for message in rest):
+            return said + self._converted(rest)
+        return said + await asyncio.to_thread(self._converted, rest)
+
+    def _converted(self, messages: Sequence[BaseMessage]) -> list["_Content"]:
+        _, contents = _parse_chat_history(messages, model=self.model)
+        return [_Content(content.model_dump(mode="json", by_alias=True, exclude_none=True)) for content in contents]
+
+
+class _Content(dict[str, Any]):
+    """A message as JSON. The client copies the options of a call with all that they hold, which these need not be."""
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
+
+
+_ROLES = {"human": "user", "ai": "model"}
+
+_IN_PLACE = HumanMessage("-")
+"""What the client is given in place of the conversation, which it does not convert then."""
+
+
+def _is_plain_text(message: BaseMessage) -> bool:
+    """Whether a message is nothing but text of the person or of the model."""
+    if not message.content or not isinstance(message.content, str) or message.additional_kwargs:
+        return False
+    if isinstance(message, AIMessage):
+        return not (message.tool_calls or message.invalid_tool_calls)
+    return isinstance(message, HumanMessage)
 
 
 def _without_unknown_keywords(schema: Any) -> Any:

@@ -5,32 +5,33 @@ import io
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import BinaryIO
+from typing import IO
 
 import structlog
 import tink
 
-from proviso_service.backends.blobs.folder import WRITE_BYTES, FolderBlobStore, blocks_of, in_thread
+from proviso_service.backends.blobs.folder import WRITE_BYTES, blocks_of, in_thread
+from proviso_service.backends.blobs.port import PlainBlobs
 from proviso_service.backends.sealing.tenant_keys import TenantKeys
 from proviso_service.errors import UnusableKeys
 from proviso_service.matters import PIECE_BYTES, BlobDamaged
 
 SEALED = "_sealed"
-"""What the key of a sealed blob ends in, in the folder."""
+"""What the key of a sealed blob ends in, in the store below."""
 
 _log = structlog.get_logger(__name__)
 
 
 class SealedBlobs:
-    """A BlobStore that seals what it puts into a folder, and also yields what lies there unsealed, from the time before
-    originals were sealed. `unsealed` is the folder alone."""
+    """A BlobStore that seals what it puts into another, and also yields what lies there unsealed, from the time before
+    originals were sealed. `unsealed` is the other one alone."""
 
-    def __init__(self, folder: FolderBlobStore, keys: TenantKeys) -> None:
-        self.unsealed = folder
+    def __init__(self, store: PlainBlobs, keys: TenantKeys) -> None:
+        self.unsealed = store
         self._keys = keys
 
     async def open(self) -> None:
-        """Makes the folder ready; it must be called first."""
+        """Makes the other store ready; it must be called first."""
         await self.unsealed.open()
 
     async def put(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> None:
@@ -69,11 +70,7 @@ class SealedBlobs:
 
     async def is_unsealed(self, tenant: str, key: str) -> bool:
         """Whether there are bytes that lie unsealed under a key."""
-        try:
-            await in_thread((await self.unsealed.opened(tenant, key)).close)
-        except KeyError:
-            return False
-        return True
+        return await self.unsealed.holds(tenant, key)
 
     async def _sealed(self, tenant: str, key: str, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
         made = _Gathered()
@@ -90,13 +87,13 @@ class SealedBlobs:
         await in_thread(sealing.close)
         yield made.taken()
 
-    async def _opened(self, tenant: str, key: str, sealed: BinaryIO) -> BinaryIO:
+    async def _opened(self, tenant: str, key: str, sealed: IO[bytes]) -> IO[bytes]:
         try:
             opener = await in_thread(self._keys.for_opening, tenant)
         except UnusableKeys as error:
             _log.error("keys_unusable", details=error.details)
             raise
-        opened: BinaryIO = await in_thread(opener.new_decrypting_stream, sealed, _place(tenant, key))
+        opened: IO[bytes] = await in_thread(opener.new_decrypting_stream, sealed, _place(tenant, key))
         return opened
 
 
@@ -124,12 +121,12 @@ def _place(tenant: str, key: str) -> bytes:
     return f"{tenant}\0{key}".encode()
 
 
-def _skip(opened: BinaryIO, size: int) -> None:
+def _skip(opened: IO[bytes], size: int) -> None:
     while size > 0 and (piece := _read(opened, min(WRITE_BYTES, size))):
         size -= len(piece)
 
 
-def _read(opened: BinaryIO, size: int) -> bytes:
+def _read(opened: IO[bytes], size: int) -> bytes:
     try:
         return opened.read(size)
     except tink.TinkError as error:

@@ -7,7 +7,9 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, select, update
 
 from proviso_service.access import ApiKey, Done, MatterRole
 from proviso_service.backends.sql.audit import record
-from proviso_service.backends.sql.database import Store, across_tenants, insert, reading, writing
+from proviso_service.backends.sql.database import Store, across_tenants, looking_up, reading, writing
+from proviso_service.backends.sql.dialects import insert
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import api_keys, matter_members, matters
 from proviso_service.errors import LastOwner, MatterNotFound
 from proviso_service.identity import Role
@@ -15,7 +17,7 @@ from proviso_service.matters import Member
 from proviso_service.paging import Page, PageRequest, offset_in, offset_token
 
 # Built once: nearly every call runs it, and building a statement takes longer than running it.
-_ROLE = (
+_ROLE = Prepared(
     select(matter_members.c.role)
     .join_from(matter_members, matters)
     .where(
@@ -30,12 +32,12 @@ _ROLE = (
 class SqlMemberStore(Store):
     """A MemberStore in a Database."""
 
-    @reading
+    @looking_up
     def role_of(self, transaction: Connection, tenant: str, matter_id: str, user: str) -> MatterRole | None:
         """A matter that is marked as deleted has no members."""
         values = {"this_tenant": tenant, "this_matter": matter_id, "this_user": user}
-        role = transaction.execute(_ROLE, values).scalar_one_or_none()
-        return None if role is None else MatterRole(role)
+        found = _ROLE.one(transaction, values)
+        return None if found is None else MatterRole(found.role)
 
     @writing
     def grant(self, transaction: Connection, tenant: str, matter_id: str, user: str, role: MatterRole) -> Member:
@@ -45,7 +47,7 @@ class SqlMemberStore(Store):
         values = {"tenant": tenant, "matter_id": matter_id, "user_id": user, "role": role}
         statement = insert(matter_members).values(**values, create_time=self._database.now())
         transaction.execute(
-            statement.on_conflict_do_update(["tenant", "matter_id", "user_id"], set_={"role": int(role)})
+            statement.on_conflict_do_update(index_elements=["tenant", "matter_id", "user_id"], set_={"role": int(role)})
         )
         granted = Done(f"grant {role.name.lower()}", "member", user, matter_id)
         record(transaction, self._database.now(), tenant, granted)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from proviso_service.access import (
     BEFORE_ALL,
@@ -15,6 +15,8 @@ from proviso_service.access import (
     time_in,
 )
 from proviso_service.backends.sql.database import Store, across_tenants, growing, reading
+from proviso_service.backends.sql.dialects import insert, lock_tenant
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import audit_events
 from proviso_service.identity import Act, Caller, current_act
 from proviso_service.paging import Page, PageRequest, foreign_token, page_token
@@ -28,9 +30,13 @@ _ROWS_AT_ONCE = 1_000
 
 _COLUMNS = audit_events.c
 _NAMES = tuple(column.name for column in _COLUMNS)
-# Texts for the driver itself: every turn runs them, and by SQLAlchemy they take several times as long.
-_LAST = "SELECT sequence, hash FROM audit_events WHERE tenant = ? ORDER BY sequence DESC LIMIT 1"
-_APPEND = f"INSERT INTO audit_events ({', '.join(_NAMES)}) VALUES ({', '.join('?' * len(_NAMES))})"  # noqa: S608
+_LAST = Prepared(
+    select(_COLUMNS.sequence, _COLUMNS.hash)
+    .where(_COLUMNS.tenant == bindparam("this_tenant"))
+    .order_by(_COLUMNS.sequence.desc())
+    .limit(1)
+)
+_APPEND = Prepared(insert(audit_events))
 
 
 def record(transaction: Connection, now: datetime, tenant: str, done: Done) -> None:
@@ -49,9 +55,9 @@ def record_own(transaction: Connection, now: datetime, tenant: str, done: Done) 
 
 
 def _append(transaction: Connection, now: datetime, tenant: str, act: Act, done: Done) -> None:
-    cursor = transaction.connection.cursor()
-    last = cursor.execute(_LAST, (tenant,)).fetchone()
-    sequence, previous = (last[0] + 1, last[1]) if last else (1, BEFORE_ALL)
+    lock_tenant(transaction, tenant)
+    last = _LAST.one(transaction, {"this_tenant": tenant})
+    sequence, previous = (last.sequence + 1, last.hash) if last else (1, BEFORE_ALL)
     values = (
         tenant,
         sequence,
@@ -68,8 +74,7 @@ def _append(transaction: Connection, now: datetime, tenant: str, act: Act, done:
         act.request_id,
         previous,
     )
-    cursor.execute(_APPEND, (*values, hash_of(*values)))
-    cursor.close()
+    _APPEND.run(transaction, dict(zip(_NAMES, (*values, hash_of(*values)), strict=True)))
 
 
 class SqlAuditStore(Store):

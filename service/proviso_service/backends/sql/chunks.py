@@ -1,13 +1,16 @@
 """Rows of chunks, and the packed rows from which matters are loaded to be searched."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, select, update
+from sqlalchemy import ColumnElement, Connection, Integer, Row, Select, Text, and_, bindparam, func, select, update
 
 from proviso_service.backends.sql.database import Store, reading, writing
+from proviso_service.backends.sql.dialects import JsonTexts
+from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import chunks, documents, matters, outlines, packed_documents
 from proviso_service.errors import MatterNotFound
 from proviso_service.matters import DocumentStatus, Outline, PackedDocument, PackedWords, StoredChunk
@@ -16,7 +19,9 @@ from proviso_service.reading import Chunk
 
 VALUES_PER_QUERY = 500
 
-VECTOR_BYTES = func.length(packed_documents.c.vectors) // documents.c.chunk_count
+VECTOR_BYTES = func.length(packed_documents.c.vectors, type_=Integer) // func.nullif(
+    documents.c.chunk_count, 0, type_=Integer
+)
 """The size of one vector in a packed row of a READY document."""
 
 
@@ -31,6 +36,10 @@ class ChunkRows(Store):
             rows = transaction.execute(ready.where(chunks.c.tenant == tenant, chunks.c.chunk_id.in_(some)))
             stored |= {row.chunk_id: _stored_chunk(row) for row in rows}
         return [stored[chunk_id] for chunk_id in chunk_ids if chunk_id in stored]
+
+    @reading
+    def texts_of_chunks(self, transaction: Connection, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, str]:
+        return dict(_TEXTS.rows(transaction, {"of_tenant": tenant, "ids": json.dumps(chunk_ids)}))
 
     @reading
     def outlines(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> Mapping[str, Outline]:
@@ -64,13 +73,13 @@ class ChunkRows(Store):
         of_model = (chunks.c.tenant == tenant, chunks.c.model_id == model_id)
         vector = func.substr(packed_documents.c.vectors, chunks.c.ordinal * VECTOR_BYTES + 1, VECTOR_BYTES)
         stored = select(chunks.c.content_sha256, vector).select_from(
-            chunks.join(documents).join(packed_documents, _IS_PACKED)
+            chunks.join(documents).join(packed_documents, IS_PACKED)
         )
         known: dict[str, Vectors] = {}
         for some in _slices(content_sha256):
             first = select(func.min(chunks.c.chunk_id)).where(*of_model, chunks.c.content_sha256.in_(some))
             one_each = transaction.execute(first.group_by(chunks.c.content_sha256)).scalars().all()
-            rows = transaction.execute(stored.where(*of_model, chunks.c.chunk_id.in_(one_each)))
+            rows = transaction.execute(stored.where(*of_model, chunks.c.chunk_id.in_(one_each))) if one_each else ()
             known |= {sha256: unpacked_vectors(packed, 1)[0] for sha256, packed in rows}
         return known
 
@@ -135,7 +144,7 @@ def unpacked_vectors(packed: bytes, count: int) -> Vectors:
 _NO_VECTORS: Vectors = np.empty((0, 0), dtype=np.float32)
 
 
-_IS_PACKED = and_(
+IS_PACKED = and_(
     packed_documents.c.tenant == documents.c.tenant, packed_documents.c.document_id == documents.c.document_id
 )
 
@@ -146,6 +155,16 @@ def _slices(values: Sequence[str]) -> list[Sequence[str]]:
 
 def _is_ready() -> ColumnElement[bool]:
     return documents.c.status == DocumentStatus.READY
+
+
+def chunks_by_id(*columns: ColumnElement[Any]) -> Select[Any]:
+    """Selects the chunks of the tenant `of_tenant` whose ids `ids` holds, a list as JSON: thousands of parameters would
+    take longer to write than the rows take to be read."""
+    is_listed = chunks.c.chunk_id.op("IN", is_comparison=True)(JsonTexts(bindparam("ids", type_=Text)))
+    return select(*columns).where(chunks.c.tenant == bindparam("of_tenant"), is_listed)
+
+
+_TEXTS = Prepared(chunks_by_id(chunks.c.chunk_id, chunks.c.text).join_from(chunks, documents).where(_is_ready()))
 
 
 def _stored_chunk(row: Row[Any]) -> StoredChunk:

@@ -5,7 +5,26 @@ from enum import StrEnum
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import DateTime, Dialect, Enum, Text, TypeDecorator
+from sqlalchemy import BigInteger, DateTime, Dialect, Enum, Integer, String, Text, TypeDecorator
+
+
+class _WithoutNul(TypeDecorator[str]):
+    """A text as PostgreSQL takes it: its texts have every character but U+0000, for which U+FFFD stands."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return value.replace("\0", "\ufffd") if value and "\0" in value else value
+
+
+TEXT = Text().with_variant(_WithoutNul(), "postgresql")
+
+NAME = String().with_variant(_WithoutNul(collation="C"), "postgresql")
+"""A short text, such as an id: compared and ordered by its code points in every database."""
+
+BIG = BigInteger().with_variant(Integer, "sqlite")
+"""An integer of 64 bits, as all integers of SQLite are. Only its type INTEGER makes keys by itself there."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):

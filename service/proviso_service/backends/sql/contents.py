@@ -11,17 +11,18 @@ from typing import Any
 
 from sqlalchemy import Connection, Executable, delete
 
-from proviso_service.backends.sql.database import insert
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.tables import (
     chunks,
     outlines,
     packed_documents,
     page_words,
+    passage_words,
     segments,
     statement_scores,
 )
 from proviso_service.matters import Document, PackedWords, chunk_id
-from proviso_service.models import Vectors
+from proviso_service.models import PassageWords, Vectors
 from proviso_service.reading import PACKED_WORD, Chunk, ParsedDocument
 
 SEGMENT_CHARS = 16_384
@@ -42,15 +43,22 @@ class Contents:
     segments: Rows
     chunks: Rows
     packed: Rows
+    words: Rows
 
 
 def contents_of(
-    document: Document, parsed: ParsedDocument, parts: Sequence[Chunk], model_id: str, vectors: Vectors
+    document: Document,
+    parsed: ParsedDocument,
+    parts: Sequence[Chunk],
+    model_id: str,
+    vectors: Vectors,
+    words_id: str = "",
+    words: PassageWords | None = None,
 ) -> Contents:
-    """The rows of a parsed document. `vectors` has one row for each chunk. Slow for a long document: run it in a
-    thread. Raises ValueError for another number of vectors."""
-    if len(vectors) != len(parts):
-        raise ValueError("every chunk has one vector")
+    """The rows of a parsed document. `vectors` has one row for each chunk, and so have the `words` where there are any.
+    Slow for a long document: run it in a thread. Raises ValueError for another number of them."""
+    if len(vectors) != len(parts) or (words is not None and len(words) != len(parts)):
+        raise ValueError("every chunk has one vector, and its words")
     here = {"tenant": document.tenant, "document_id": document.document_id}
     searched = {"words": PackedWords.of(parts).packed(), "vectors": vectors.astype("<f4").tobytes()}
     return Contents(
@@ -80,6 +88,7 @@ def contents_of(
             for part in parts
         ],
         packed=[here | {"matter_id": document.matter_id, "model_id": model_id, **searched}],
+        words=[here | {"words_id": words_id, "words": words.packed()}] if words else [],
     )
 
 
@@ -108,11 +117,12 @@ def write_contents(transaction: Connection, document: Document, contents: Conten
     _write(transaction, insert(segments), contents.segments)
     _write(transaction, insert(chunks), contents.chunks)
     _write(transaction, insert(packed_documents), contents.packed)
+    _write(transaction, insert(passage_words), contents.words)
 
 
 def forget_contents(transaction: Connection, tenant: str, document_id: str) -> None:
     """Removes a document's contents."""
-    for table in (packed_documents, statement_scores, chunks, segments, page_words, outlines):
+    for table in (packed_documents, passage_words, statement_scores, chunks, segments, page_words, outlines):
         transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
 
 

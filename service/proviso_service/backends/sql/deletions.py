@@ -13,11 +13,9 @@ from sqlalchemy import (
     Connection,
     Delete,
     Row,
-    String,
     Table,
     and_,
     bindparam,
-    cast,
     delete,
     exists,
     func,
@@ -28,7 +26,8 @@ from sqlalchemy import (
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import SERVICE, record_own
 from proviso_service.backends.sql.conversation_tables import OPEN_IN_SESSION, messages, sessions, turn_matters, turns
-from proviso_service.backends.sql.database import Store, across_tenants, insert, reading, writing
+from proviso_service.backends.sql.database import Store, across_tenants, reading, writing
+from proviso_service.backends.sql.dialects import insert, json_is
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import INCOMPLETE, deletions, leftovers, matters
 from proviso_service.erasure import Deletion, DeletionKind
@@ -92,10 +91,16 @@ class SqlDeletionStore(Store):
             for table in (turns, turn_matters):
                 transaction.execute(_rows_of(table, tenant, turn_ids))
             _forget_in_sessions(transaction, tenant, keys)
-        view = func.json_extract(cast(sessions.c.matter_context, String), "$.matter_id")
-        this = sessions.c.tenant == tenant, view == deletion.matter_id
+        about = json_is(transaction, sessions.c.matter_context, "matter_id", deletion.matter_id)
+        this = sessions.c.tenant == tenant, about
         transaction.execute(update(sessions).where(*this).values(matter_context=None))
         return turn_ids
+
+    @reading
+    @across_tenants
+    def deleted_turns(self, transaction: Connection, turn_ids: Sequence[str]) -> Sequence[str]:
+        there = set(transaction.execute(select(turns.c.turn_id).where(turns.c.turn_id.in_(turn_ids))).scalars())
+        return [turn_id for turn_id in turn_ids if turn_id not in there]
 
     @reading
     def is_cleared(self, transaction: Connection, tenant: str, deletion: Deletion) -> bool:

@@ -33,8 +33,9 @@ from proviso_service.backends.sql.contents import (
     forget_contents,
     write_contents,
 )
-from proviso_service.backends.sql.database import Store, across_tenants, growing, insert, reading, writing
+from proviso_service.backends.sql.database import Store, across_tenants, growing, looking_up, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.holds import is_held
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
@@ -48,7 +49,7 @@ from proviso_service.backends.sql.tables import (
 from proviso_service.erasure import DeletionKind
 from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound, UnderLegalHold
 from proviso_service.matters import Document, DocumentStatus, Leftover
-from proviso_service.models import Vectors
+from proviso_service.models import PassageWords, Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, PageWords, ParsedDocument
 
@@ -57,6 +58,7 @@ _Text = str | BindParameter[str]
 _BATCH_ROWS = 500
 _NO_FAILURE = MappingProxyType({"failure_reason": "", "failure_cause": None})
 _COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
+_NAMES = [column.name for column in _COLUMNS]
 
 
 class DocumentRows(Store):
@@ -78,8 +80,8 @@ class DocumentRows(Store):
             "status": DocumentStatus.PENDING,
             "replaces_document_id": _id_of(transaction.execute(named).first()),
         }
-        statement = insert(documents).values(values).on_conflict_do_nothing(["tenant", "matter_id", "sha256"])
-        row = transaction.execute(statement.returning(*_COLUMNS)).one_or_none()
+        new = insert(documents).values(values).on_conflict_do_nothing(index_elements=["tenant", "matter_id", "sha256"])
+        row = transaction.execute(new.returning(*_COLUMNS)).one_or_none()
         if row is not None:
             forget_leftovers(transaction, document.tenant, [document.document_id])
             record(transaction, self._database.now(), document.tenant, _done("upload", document))
@@ -91,7 +93,7 @@ class DocumentRows(Store):
             record(transaction, self._database.now(), document.tenant, _done("upload", known))
         return known, False
 
-    @reading
+    @looking_up
     def get_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
         values = _place(tenant, matter_id) | {"this_document": document_id}
         row = transaction.execute(_ONE_DOCUMENT, values).one_or_none()
@@ -117,13 +119,15 @@ class DocumentRows(Store):
 
     @reading
     @across_tenants
-    def unfinished_documents(self, transaction: Connection) -> Sequence[Document]:
-        query = (
-            select(*_COLUMNS)
-            .join_from(documents, matters)
-            .where(UNFINISHED, ~matters.c.deleted)
-            .order_by(documents.c.upload_time, documents.c.document_id)
-        )
+    def unfinished_documents(self, transaction: Connection, limit: int) -> Sequence[Document]:
+        # Materialised, because SQLite would else read all documents in the order of the windows.
+        unfinished = select(*_COLUMNS).join_from(documents, matters).where(UNFINISHED, ~matters.c.deleted)
+        found = unfinished.cte("unfinished").prefix_with("MATERIALIZED").c
+        by_age = (found.upload_time, found.document_id)
+        place = func.row_number().over(partition_by=(found.tenant, found.matter_id), order_by=by_age).label("place")
+        placed = select(*found, place).subquery().c
+        turn = func.row_number().over(partition_by=placed.tenant, order_by=(placed.place, placed.matter_id))
+        query = select(*placed).order_by(turn, placed.upload_time, placed.document_id).limit(limit)
         return [document_of(row) for row in transaction.execute(query)]
 
     @reading
@@ -185,9 +189,11 @@ class IngestedRows(Store):
         chunks: Sequence[Chunk],
         model_id: str,
         vectors: Vectors,
+        words_id: str = "",
+        words: PassageWords | None = None,
     ) -> Document:
         # Built before the transaction, so that other writers do not wait for it.
-        contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors)
+        contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors, words_id, words)
         measures = {
             "character_count": len(parsed.text),
             "chunk_count": len(chunks),
@@ -243,10 +249,17 @@ class LeftoverRows(Store):
     def begin_upload(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> None:
         note_leftovers(transaction, tenant, matter_id, [document_id], uploading=True)
 
+    @reading
+    @across_tenants
+    def uploads(self, transaction: Connection) -> Sequence[tuple[str, str]]:
+        query = select(leftovers.c.tenant, leftovers.c.document_id).where(leftovers.c.uploading)
+        return [(row.tenant, row.document_id) for row in transaction.execute(query)]
+
     @writing
     @across_tenants
-    def give_up_uploads(self, transaction: Connection) -> None:
-        transaction.execute(update(leftovers).where(leftovers.c.uploading).values(uploading=False))
+    def give_up_uploads(self, transaction: Connection, uploads: Sequence[tuple[str, str]]) -> None:
+        these = tuple_(leftovers.c.tenant, leftovers.c.document_id).in_(uploads)
+        transaction.execute(update(leftovers).where(these).values(uploading=False))
 
     @reading
     @across_tenants
@@ -267,10 +280,7 @@ class LeftoverRows(Store):
         if after is not None:
             key = tuple_(leftovers.c.tenant, leftovers.c.document_id)
             query = query.where(key > tuple_(after.tenant, after.document_id))
-        return [
-            Leftover(tenant, matter_id, document_id, bool(gone))
-            for tenant, matter_id, document_id, gone in transaction.execute(query)
-        ]
+        return [Leftover(row[0], row[1], row[2], bool(row[3])) for row in transaction.execute(query)]
 
     @writing
     def forget_leftovers(self, transaction: Connection, tenant: str, document_ids: Sequence[str]) -> None:
@@ -326,7 +336,8 @@ def bump_index_version(transaction: Connection, tenant: str, matter_id: str) -> 
 
 
 def document_of(row: Row[Any]) -> Document:
-    return Document(**{column.name: getattr(row, column.name) for column in _COLUMNS})
+    """A document from a row that begins with _COLUMNS."""
+    return Document(**dict(zip(_NAMES, row, strict=False)))
 
 
 def _values(document: Document) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 DAMAGE_CODES = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 
-_OWN_TABLES = {"alembic_version", "matters", "turns"}
+OWN_TABLES = {"alembic_version", "matters", "turns"}
 """Tables that the state has had from its first version on."""
 
 
 class UnusableState(ValueError):
-    """The URL of the state names no file, or the file is no sound state of this program. The text is for operators."""
+    """The URL of the state names none, or what it names is no sound state of this program. The text is for
+    operators."""
 
 
 def is_damage(error: BaseException | None) -> bool:
@@ -40,5 +41,5 @@ def check_sound(file: Path, wait_s: float = 10.0) -> None:
         raise UnusableState(f"The state {file} is damaged: {damage}; restore it from a backup")
     with closing(sqlite3.connect(file, timeout=wait_s)) as connection:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    if tables and not tables >= _OWN_TABLES:
+    if tables and not tables >= OWN_TABLES:
         raise UnusableState(f"The database {file} belongs to another program: name another file by its state_url")

@@ -23,8 +23,9 @@ from proviso_service.access import Done, MatterRole
 from proviso_service.backends.sql.audit import record, record_own
 from proviso_service.backends.sql.chunks import ChunkRows, PackedRows
 from proviso_service.backends.sql.contents import forget_contents
-from proviso_service.backends.sql.database import across_tenants, insert, reading, writing
+from proviso_service.backends.sql.database import across_tenants, looking_up, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion, count_documents
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.documents import DocumentRows, IngestedRows, LeftoverRows, note_leftovers
 from proviso_service.backends.sql.holds import is_held, shares_turns_with_held
 from proviso_service.backends.sql.pages import RowsByTime
@@ -63,9 +64,11 @@ class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, PackedRows, Leftover
     @writing
     def begin_documentation(self, transaction: Connection, tenant: str) -> None:
         documentation = Matter(DOCUMENTATION, tenant, DOCUMENTATION, self._database.now())
-        transaction.execute(_insert_matter(documentation).on_conflict_do_nothing(["tenant", "matter_id"]))
+        transaction.execute(
+            _insert_matter(documentation).on_conflict_do_nothing(index_elements=["tenant", "matter_id"])
+        )
 
-    @reading
+    @looking_up
     def get_matter(self, transaction: Connection, tenant: str, matter_id: str) -> Matter:
         return _get(transaction, tenant, matter_id)
 

@@ -2,21 +2,45 @@
 
 The functions below the class run inside a transaction of the caller's."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter, itemgetter
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
-from sqlalchemy import ColumnElement, Connection, Integer, Row, and_, bindparam, exists, null, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Row,
+    String,
+    and_,
+    bindparam,
+    exists,
+    null,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
-from proviso_service.backends.sql.conversation_tables import RATED, messages, sessions, turn_matters, turns
-from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.conversation_tables import (
+    OPEN_IN_SESSION,
+    RATED,
+    messages,
+    sessions,
+    turn_matters,
+    turns,
+)
+from proviso_service.backends.sql.database import Store, looking_up, reading, writing
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.context.model import RequestContext
+from proviso_service.context.marker import parse_marker
+from proviso_service.context.model import RequestContext, is_blank
 from proviso_service.errors import SessionNotFound, TurnNotEnded, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.paging import Page, PageRequest, foreign_token, page_token
@@ -29,7 +53,10 @@ from proviso_service.turns import (
     Rating,
     RatingReason,
     TurnState,
+    question_of,
 )
+
+_QUESTIONS = UUID("0b2a7b5e-8f0e-4c6e-9d55-5f3f6f1d3a01")
 
 _RATING = (turns.c.rating, turns.c.rate_time, turns.c.rating_reason, turns.c.rating_text)
 
@@ -52,7 +79,9 @@ _NEWEST = (
     .where(or_(messages.c.role == MessageRole.USER, messages.c.role == MessageRole.ASSISTANT))
     .order_by(messages.c.position.desc())
 )
-_HISTORY = Prepared(_NEWEST)
+_ROLES = {role.value: role for role in MessageRole}
+# A role as plain text, because the way of SQLAlchemy's type to a member takes as long as all else of a row.
+_HISTORY = Prepared(_NEWEST.with_only_columns(type_coerce(messages.c.role, String).label("role"), messages.c.content))
 _WHOLE_HISTORY = Prepared(_NEWEST.with_only_columns(*messages.c))
 _APPEND = Prepared(insert(messages))
 _MESSAGES = (
@@ -97,6 +126,13 @@ class MessageRows(Store):
         rows = transaction.execute(statement, {**values, "most_rows": page.size + 1, "this_matter": matter_id}).all()
         found = [_rated_message_of(row) for row in rows[: page.size]]
         token = page_token(scope, str(rows[page.size - 1].position)) if len(rows) > page.size else ""
+        if not matter_id and (question := _open_question(transaction, caller, session_id)):
+            # It is stored when its turn has ended; until then it stands behind the others.
+            total_size += 1
+            if len(found) < page.size:
+                found.append(question)
+            else:
+                token = page_token(scope, str(rows[page.size - 1].position))
         return Page(found, token, total_size)
 
     @reading
@@ -120,12 +156,13 @@ class MessageRows(Store):
         rows = transaction.execute(query, {"this_matter": matter_id}).all()
         return [(Caller(tenant, row.user_id), row.session_id) for row in rows]
 
-    @reading
+    @looking_up
     def history(
         self, transaction: Connection, caller: Caller, session_id: str, max_chars: int
     ) -> tuple[HistoryMessage, ...]:
-        rows = _newest_within(_HISTORY, transaction, caller, session_id, max_chars)
-        return tuple(HistoryMessage(row.role, row.content) for row in rows)
+        newest = _HISTORY.plain_rows(transaction, _place(caller, session_id))
+        rows = _within(max_chars, newest, itemgetter(1))
+        return tuple([HistoryMessage(_ROLES[role], content) for role, content in rows])
 
     @reading
     def recent_contexts(
@@ -203,6 +240,21 @@ def _key_and_count(transaction: Connection, caller: Caller, session_id: str) -> 
     return row.session_key, row.message_count
 
 
+def _open_question(transaction: Connection, caller: Caller, session_id: str) -> ChatMessage | None:
+    """The message of the turn that is open in the session, if there is one."""
+    query = select(turns.c.turn_id, turns.c.create_time, turns.c.suspended).where(
+        turns.c.tenant == caller.tenant,
+        turns.c.user_id == caller.user,
+        turns.c.session_id == session_id,
+        OPEN_IN_SESSION,
+    )
+    row = transaction.execute(query).one_or_none()
+    text = parse_marker(question_of(row.suspended)).text if row else ""
+    if row is None or is_blank(text):
+        return None
+    return ChatMessage(MessageRole.USER, text, None, row.turn_id, question_id(row.turn_id), row.create_time)
+
+
 def append(
     transaction: Connection,
     caller: Caller,
@@ -217,7 +269,7 @@ def append(
             "tenant": caller.tenant,
             "session_key": key,
             "position": position,
-            "message_id": message.message_id or str(uuid4()),
+            "message_id": message.message_id or _new_id(message, turn_id),
             "turn_id": message.turn_id or turn_id,
             "role": message.role,
             "create_time": message.create_time or now,
@@ -232,21 +284,29 @@ def append(
     _APPEND.run_each(transaction, rows)
 
 
+def _new_id(message: ChatMessage, turn_id: str) -> str:
+    is_question = message.role is MessageRole.USER and message.turn_id == turn_id != ""
+    return question_id(turn_id) if is_question else str(uuid4())
+
+
+def question_id(turn_id: str) -> str:
+    """The id of the message of a turn, which is the same before and after it is stored."""
+    return str(uuid5(_QUESTIONS, turn_id))
+
+
 def history_within(transaction: Connection, caller: Caller, session_id: str, max_chars: int) -> tuple[ChatMessage, ...]:
     """The messages of `TurnSessions.history`, whole."""
-    rows = _newest_within(_WHOLE_HISTORY, transaction, caller, session_id, max_chars)
-    return tuple(map(_message_of, rows))
+    newest = _WHOLE_HISTORY.rows(transaction, _place(caller, session_id))
+    return tuple(map(_message_of, _within(max_chars, newest, attrgetter("content"))))
 
 
-def _newest_within(
-    history: Prepared, transaction: Connection, caller: Caller, session_id: str, max_chars: int
-) -> list[Any]:
+def _within(max_chars: int, newest: Iterator[Any], content_of: Callable[[Any], str]) -> list[Any]:
     """The newest rows, the oldest of them first, up to and including the first that takes their total over `max_chars`.
     Older ones are not read, however long the session is."""
     rows = []
-    for row in history.rows(transaction, _place(caller, session_id)):
+    for row in newest:
         rows.append(row)
-        max_chars -= len(row.content)
+        max_chars -= len(content_of(row))
         if max_chars < 0:
             break
     return rows[::-1]

@@ -1,11 +1,8 @@
 """SqlScoreStore keeps the scores of statements on documents, and reads chunks in the form that a classifier needs."""
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
-from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,26 +10,23 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
-    Text,
     and_,
     bindparam,
     delete,
     exists,
     func,
     select,
-    type_coerce,
 )
 
 from proviso_service.analysis.scores import ScoresByStatement
-from proviso_service.backends.sql.chunks import VECTOR_BYTES, unpacked_vectors
-from proviso_service.backends.sql.database import Store, growing, insert, reading
-from proviso_service.backends.sql.tables import chunks, documents, packed_documents, statement_scores
+from proviso_service.backends.sql.database import growing, reading
+from proviso_service.backends.sql.dialects import insert
+from proviso_service.backends.sql.passages import PassageRows
+from proviso_service.backends.sql.tables import chunks, documents, statement_scores
 from proviso_service.matters import Document, DocumentStatus
-from proviso_service.models import ModelPassage, Scores
-from proviso_service.reading import Chunk
+from proviso_service.models import Scores
 
 DOCUMENTS_PER_QUERY = 500
-CHUNKS_PER_QUERY = 500
 SHARING_DOCUMENTS = 16
 """The most documents whose scores a new document takes over: those that have the most passages in common with it."""
 
@@ -40,76 +34,9 @@ MAX_EQUAL_PASSAGES = 10_000
 """The most pairs of equal passages that are counted to find those documents: a standard clause may stand in thousands
 of documents."""
 
-_MATCHED = (
-    chunks.c.chunk_id,
-    chunks.c.ordinal,
-    chunks.c.start_offset,
-    chunks.c.end_offset,
-    chunks.c.text,
-    chunks.c.page,
-    type_coerce(chunks.c.section_path, Text),  # decoded by json: it is faster, and one answer reads thousands
-)
 
-
-class SqlScoreStore(Store):
+class SqlScoreStore(PassageRows):
     """A ScoreStore in a Database."""
-
-    @reading
-    def passages(
-        self,
-        transaction: Connection,
-        tenant: str,
-        document_ids: Sequence[str],
-        embedding_model_id: str,
-        first: int,
-        limit: int,
-    ) -> Mapping[str, Sequence[ModelPassage]]:
-        path = type_coerce(chunks.c.section_path, Text)  # decoded below: most equal that of the chunk before
-        query = (
-            select(chunks.c.document_id, chunks.c.text, path)
-            .join_from(chunks, documents)
-            .where(
-                chunks.c.tenant == tenant,
-                chunks.c.document_id.in_(document_ids),
-                chunks.c.ordinal.between(first, first + limit - 1),
-                documents.c.status == DocumentStatus.READY,
-            )
-            .order_by(chunks.c.document_id, chunks.c.ordinal)
-        )
-        part = func.substr(packed_documents.c.vectors, first * VECTOR_BYTES + 1, limit * VECTOR_BYTES)
-        packed = select(packed_documents.c.document_id, part).where(
-            packed_documents.c.tenant == tenant,
-            packed_documents.c.document_id.in_(document_ids),
-            packed_documents.c.model_id == embedding_model_id,
-            documents.c.tenant == packed_documents.c.tenant,
-            documents.c.document_id == packed_documents.c.document_id,
-        )
-        rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for document_id, body, packed_path in transaction.execute(query):
-            rows[document_id].append((body, packed_path))
-        vectors = {
-            document_id: unpacked_vectors(vectors, len(rows[document_id]))
-            for document_id, vectors in transaction.execute(packed)
-            if document_id in rows
-        }
-        path_of = cache(lambda packed_path: tuple(json.loads(packed_path)))
-        return {
-            document_id: [
-                ModelPassage(body, path_of(packed_path), vector)
-                for (body, packed_path), vector in zip(found, vectors.get(document_id, repeat(None)), strict=False)
-            ]
-            for document_id, found in rows.items()
-        }
-
-    @reading
-    def matched_chunks(self, transaction: Connection, tenant: str, chunk_ids: Sequence[str]) -> Mapping[str, Chunk]:
-        found: dict[str, Chunk] = {}
-        for start in range(0, len(chunk_ids), CHUNKS_PER_QUERY):
-            some = chunks.c.chunk_id.in_(chunk_ids[start : start + CHUNKS_PER_QUERY])
-            rows = transaction.execute(select(*_MATCHED).where(chunks.c.tenant == tenant, some))
-            for chunk_id, ordinal, first, end, text, page, section_path in rows:
-                found[chunk_id] = Chunk(ordinal, first, end, text, page, tuple(json.loads(section_path)))
-        return found
 
     @reading
     def known_scores(

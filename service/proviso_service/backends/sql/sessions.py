@@ -15,8 +15,9 @@ from sqlalchemy import Connection, Row, Select, bindparam, delete, select, updat
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
 from proviso_service.backends.sql.conversation_tables import OPEN_IN_SESSION, item_contents, sessions, turns
-from proviso_service.backends.sql.database import Store, insert, reading, writing
+from proviso_service.backends.sql.database import Store, looking_up, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.holds import any_knows_held
 from proviso_service.backends.sql.messages import (
     MessageRows,
@@ -81,7 +82,7 @@ class SqlSessionStore(MessageRows):
         append(transaction, caller, session_key(transaction, caller, new_session_id), "", 0, taken, now)
         return self._recorded(transaction, "create", caller, _get(transaction, caller, new_session_id))
 
-    @reading
+    @looking_up
     def get(self, transaction: Connection, caller: Caller, session_id: str) -> Session:
         return _get(transaction, caller, session_id)
 
@@ -218,7 +219,9 @@ def ensure_session(
         payload_sha256=retry.payload_sha256,
     )
     unique = ["tenant", "user_id", "session_id"]
-    result = transaction.execute(statement.on_conflict_do_nothing(unique).returning(sessions.c.session_key))
+    result = transaction.execute(
+        statement.on_conflict_do_nothing(index_elements=unique).returning(sessions.c.session_key)
+    )
     return result.one_or_none() is not None
 
 

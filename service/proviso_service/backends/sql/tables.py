@@ -1,10 +1,9 @@
 """The tables, but those of conversations. Each row has its tenant, and foreign keys include it, so that a row cannot
-belong to one of another tenant."""
+belong to one of another tenant. Only what is made from the operator's catalog belongs to none."""
 
 from sqlalchemy import (
     Boolean,
     Column,
-    Connection,
     Float,
     ForeignKeyConstraint,
     Index,
@@ -12,16 +11,14 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
-    String,
     Table,
-    Text,
     UniqueConstraint,
     false,
-    inspect,
     text,
 )
 
-from proviso_service.backends.sql.column_types import Encoded, UtcDateTime, enumerated
+from proviso_service.backends.sql.column_types import BIG, NAME, TEXT, Encoded, UtcDateTime, enumerated
+from proviso_service.backends.sql.partial_indexes import partial_index
 from proviso_service.erasure import DeletionKind
 from proviso_service.errors import FailureCause
 from proviso_service.matters import DocumentStatus
@@ -46,38 +43,37 @@ INCOMPLETE = text("complete_time IS NULL")
 
 def tenant() -> Column[str]:
     """The column that begins the key of every table."""
-    return Column("tenant", String, nullable=False)
+    return Column("tenant", NAME, nullable=False)
 
 
 matters = Table(
     "matters",
     metadata,
     tenant(),
-    Column("matter_id", String, nullable=False),
-    Column("name", String, nullable=False),
+    Column("matter_id", NAME, nullable=False),
+    Column("name", NAME, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
     Column("index_version", Integer, nullable=False),
     Column("deleted", Boolean, nullable=False, server_default=false()),
-    Column("notes", Text, nullable=False, server_default=""),
+    Column("notes", TEXT, nullable=False, server_default=""),
     Column("update_time", UtcDateTime),
-    Column("request_user", String, nullable=False, server_default=""),
-    Column("request_id", String, nullable=False, server_default=""),
-    Column("payload_sha256", String, nullable=False, server_default=""),
-    Column("hold_user", String, nullable=False, server_default=""),
-    Column("hold_reason", Text, nullable=False, server_default=""),
+    Column("request_user", NAME, nullable=False, server_default=""),
+    Column("request_id", NAME, nullable=False, server_default=""),
+    Column("payload_sha256", NAME, nullable=False, server_default=""),
+    Column("hold_user", NAME, nullable=False, server_default=""),
+    Column("hold_reason", TEXT, nullable=False, server_default=""),
     Column("hold_time", UtcDateTime),
     PrimaryKeyConstraint("tenant", "matter_id"),
     Index(None, "tenant", "create_time", "matter_id"),
     Index(None, "tenant", "name"),
-    Index("ix_matters_deleted", "tenant", "matter_id", sqlite_where=DELETED, postgresql_where=DELETED),
-    Index(
+    partial_index("ix_matters_deleted", "tenant", "matter_id", where=DELETED),
+    partial_index(
         "uq_matters_request",
         "tenant",
         "request_user",
         "request_id",
         unique=True,
-        sqlite_where=WITH_REQUEST_ID,
-        postgresql_where=WITH_REQUEST_ID,
+        where=WITH_REQUEST_ID,
     ),
 )
 """A matter that is marked `deleted` is invisible to callers. Its documents are then removed in several transactions,
@@ -89,8 +85,8 @@ matter_members = Table(
     "matter_members",
     metadata,
     tenant(),
-    Column("matter_id", String, nullable=False),
-    Column("user_id", String, nullable=False),
+    Column("matter_id", NAME, nullable=False),
+    Column("user_id", NAME, nullable=False),
     Column("role", Integer, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
     PrimaryKeyConstraint("tenant", "matter_id", "user_id"),
@@ -103,10 +99,10 @@ api_keys = Table(
     "api_keys",
     metadata,
     tenant(),
-    Column("key_id", String, nullable=False),
-    Column("name", String, nullable=False),
-    Column("roles", String, nullable=False),
-    Column("matters", Text),
+    Column("key_id", NAME, nullable=False),
+    Column("name", NAME, nullable=False),
+    Column("roles", NAME, nullable=False),
+    Column("matters", TEXT),
     Column("digest", LargeBinary, nullable=False),
     Column("create_time", UtcDateTime, nullable=False),
     Column("expire_time", UtcDateTime),
@@ -121,20 +117,20 @@ documents = Table(
     "documents",
     metadata,
     tenant(),
-    Column("document_id", String, nullable=False),
-    Column("matter_id", String, nullable=False),
-    Column("filename", String, nullable=False),
-    Column("filename_folded", String, nullable=False),
-    Column("media_type", String, nullable=False),
-    Column("size_bytes", Integer, nullable=False),
-    Column("sha256", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
+    Column("matter_id", NAME, nullable=False),
+    Column("filename", NAME, nullable=False),
+    Column("filename_folded", NAME, nullable=False),
+    Column("media_type", NAME, nullable=False),
+    Column("size_bytes", BIG, nullable=False),
+    Column("sha256", NAME, nullable=False),
     Column("status", enumerated(DocumentStatus), nullable=False),
-    Column("failure_reason", String, nullable=False),
+    Column("failure_reason", NAME, nullable=False),
     Column("character_count", Integer, nullable=False),
     Column("chunk_count", Integer, nullable=False),
     Column("page_count", Integer, nullable=False),
     Column("upload_time", UtcDateTime, nullable=False),
-    Column("replaces_document_id", String, nullable=False),
+    Column("replaces_document_id", NAME, nullable=False),
     Column("failure_cause", enumerated(FailureCause)),
     PrimaryKeyConstraint("tenant", "document_id"),
     UniqueConstraint("tenant", "matter_id", "sha256"),
@@ -142,11 +138,10 @@ documents = Table(
     Index(None, "tenant", "matter_id", "upload_time", "document_id"),
     Index(None, "tenant", "matter_id", "filename_folded"),
     Index(None, "tenant", "matter_id", "status"),
-    Index(
+    partial_index(
         "ix_documents_unfinished",
         "upload_time",
-        sqlite_where=UNFINISHED,
-        postgresql_where=UNFINISHED,
+        where=UNFINISHED,
     ),
 )
 
@@ -155,8 +150,8 @@ leftovers = Table(
     "leftovers",
     metadata,
     tenant(),
-    Column("document_id", String, nullable=False),
-    Column("matter_id", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
+    Column("matter_id", NAME, nullable=False),
     Column("uploading", Boolean, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id"),
 )
@@ -174,7 +169,7 @@ outlines = Table(
     "outlines",
     metadata,
     tenant(),
-    Column("document_id", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
     Column("headings", Encoded(tuple[Heading, ...]), nullable=False),
     Column("pages", Encoded(tuple[PageSpan, ...]), nullable=False),
     PrimaryKeyConstraint("tenant", "document_id"),
@@ -186,7 +181,7 @@ page_words = Table(
     "page_words",
     metadata,
     tenant(),
-    Column("document_id", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
     Column("number", Integer, nullable=False),
     Column("width", Float, nullable=False),
     Column("height", Float, nullable=False),
@@ -201,9 +196,9 @@ segments = Table(
     "segments",
     metadata,
     tenant(),
-    Column("document_id", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
     Column("ordinal", Integer, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("text", TEXT, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
     _of_document(),
 )
@@ -214,17 +209,17 @@ chunks = Table(
     "chunks",
     metadata,
     tenant(),
-    Column("chunk_id", String, nullable=False),
-    Column("document_id", String, nullable=False),
+    Column("chunk_id", NAME, nullable=False),
+    Column("document_id", NAME, nullable=False),
     Column("ordinal", Integer, nullable=False),
     Column("start_offset", Integer, nullable=False),
     Column("end_offset", Integer, nullable=False),
     Column("page", Integer, nullable=False),
     Column("section_path", Encoded(tuple[str, ...]), nullable=False),
     Column("clause_numbers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
-    Column("model_id", String, nullable=False),
-    Column("content_sha256", String, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("model_id", NAME, nullable=False),
+    Column("content_sha256", NAME, nullable=False),
+    Column("text", TEXT, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
     UniqueConstraint("tenant", "chunk_id"),
     _of_document(),
@@ -236,9 +231,9 @@ packed_documents = Table(
     "packed_documents",
     metadata,
     tenant(),
-    Column("document_id", String, nullable=False),
-    Column("matter_id", String, nullable=False),
-    Column("model_id", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
+    Column("matter_id", NAME, nullable=False),
+    Column("model_id", NAME, nullable=False),
     Column("words", LargeBinary, nullable=False),
     Column("vectors", LargeBinary, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id"),
@@ -247,13 +242,26 @@ packed_documents = Table(
 """What a search needs of each READY document, in one row: `words` as PackedWords.packed makes them, and the `vectors`
 of its chunks in order, as little-endian float32. They are the only vectors that are kept."""
 
+passage_words = Table(
+    "passage_words",
+    metadata,
+    tenant(),
+    Column("document_id", NAME, nullable=False),
+    Column("words_id", NAME, nullable=False),
+    Column("words", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    _of_document(),
+)
+"""What a classifier has read in the passages of each READY document, as PassageWords.packed makes it; `words_id` says
+how it was read. A document has none before its first query where another classifier was in use when it came in."""
+
 statement_scores = Table(
     "statement_scores",
     metadata,
-    Column("row_id", Integer, nullable=False),
+    Column("row_id", BIG, nullable=False),
     tenant(),
-    Column("document_id", String, nullable=False),
-    Column("model_id", String, nullable=False),
+    Column("document_id", NAME, nullable=False),
+    Column("model_id", NAME, nullable=False),
     Column("statement_sha256", LargeBinary, nullable=False),
     Column("scored", Integer, nullable=False),
     Column("scores", LargeBinary, nullable=False),
@@ -269,18 +277,18 @@ deletions = Table(
     "deletions",
     metadata,
     tenant(),
-    Column("deletion_id", String, nullable=False),
+    Column("deletion_id", NAME, nullable=False),
     Column("kind", enumerated(DeletionKind), nullable=False),
-    *(Column(name, String, nullable=False) for name in ("user_id", "matter_id", "resource_id")),
+    *(Column(name, NAME, nullable=False) for name in ("user_id", "matter_id", "resource_id")),
     Column("request_time", UtcDateTime, nullable=False),
     Column("complete_time", UtcDateTime),
     *(
-        Column(name, Integer, nullable=False, server_default="0")
+        Column(name, BIG, nullable=False, server_default="0")
         for name in ("documents", "turns", "messages", "size_bytes")
     ),
     PrimaryKeyConstraint("tenant", "deletion_id"),
     Index(None, "tenant", "request_time", "deletion_id"),
-    Index("ix_deletions_incomplete", "tenant", "matter_id", sqlite_where=INCOMPLETE, postgresql_where=INCOMPLETE),
+    partial_index("ix_deletions_incomplete", "tenant", "matter_id", where=INCOMPLETE),
 )
 """What was deleted, and its receipts (see erasure.Deletion)."""
 
@@ -289,20 +297,32 @@ audit_events = Table(
     "audit_events",
     metadata,
     tenant(),
-    Column("sequence", Integer, nullable=False),
+    Column("sequence", BIG, nullable=False),
     *(
-        Column(name, String, nullable=False)
+        Column(name, NAME, nullable=False)
         for name in ("time", "user_id", "key", "method", "action", "resource", "resource_id", "matter_id", "outcome")
     ),
-    *(Column(name, String, nullable=False) for name in ("peer", "request_id", "previous_hash", "hash")),
+    *(Column(name, NAME, nullable=False) for name in ("peer", "request_id", "previous_hash", "hash")),
     PrimaryKeyConstraint("tenant", "sequence"),
     Index(None, "tenant", "matter_id", "sequence"),
 )
 """The audit. All values are kept as they were hashed. Triggers refuse every change but a new event at the end; no key
 refers to a matter, because the events of a matter outlive it."""
 
+catalog_vectors = Table(
+    "catalog_vectors",
+    metadata,
+    Column("row_id", BIG, nullable=False),
+    Column("model_id", NAME, nullable=False),
+    Column("content_sha256", NAME, nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("row_id"),
+    UniqueConstraint("model_id", "content_sha256"),
+)
+"""The vectors of what the catalog's items say, as little-endian float32. A larger `row_id` means a later row."""
 
-CURRENT_REVISION = "0014"
+
+CURRENT_REVISION = "0017"
 """The revision of the newest migration in `migrations/versions`."""
 
 
@@ -311,10 +331,3 @@ class UnknownSchema(Exception):
 
     def __init__(self) -> None:
         super().__init__("The state was written by a newer version of the service; start that version")
-
-
-def is_current(connection: Connection) -> bool:
-    """Whether every migration has been applied."""
-    if not inspect(connection).has_table("alembic_version"):
-        return False
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar() == CURRENT_REVISION

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Boolean, Connection, String, and_, bindparam, delete, exists, or_, select
 
 from proviso_service.backends.sql.conversation_tables import messages, sessions, turn_matters, turns
-from proviso_service.backends.sql.database import insert
+from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.tables import matter_members, matters
 from proviso_service.context.marker import parse_marker
@@ -22,7 +22,6 @@ _THIS_TURN = bindparam("this_tenant", type_=String), bindparam("this_turn", type
 
 _NAMED = Prepared(
     insert(turn_matters)
-    .prefix_with("OR IGNORE")
     .from_select(
         _COLUMNS,
         select(*_THIS_TURN, matters.c.matter_id).where(
@@ -39,6 +38,7 @@ _NAMED = Prepared(
             ),
         ),
     )
+    .on_conflict_do_nothing()
 )
 
 _LAST_TURN = (
@@ -55,13 +55,13 @@ _LAST_TURN = (
 )
 _OF_LAST_TURN = Prepared(
     insert(turn_matters)
-    .prefix_with("OR IGNORE")
     .from_select(
         _COLUMNS,
         select(*_THIS_TURN, turn_matters.c.matter_id).where(
             turn_matters.c.tenant == bindparam("this_tenant"), turn_matters.c.turn_id == _LAST_TURN
         ),
     )
+    .on_conflict_do_nothing()
 )
 
 

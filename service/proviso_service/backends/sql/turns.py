@@ -1,7 +1,8 @@
-"""SqlTurnStore keeps the rows of turns, with the state of those that wait for an approval."""
+"""SqlTurnStore keeps the rows of turns, with what another process goes on from."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,9 +12,7 @@ from sqlalchemy import (
     Connection,
     Row,
     TextClause,
-    and_,
     bindparam,
-    func,
     null,
     or_,
     select,
@@ -22,8 +21,9 @@ from sqlalchemy import (
 
 from proviso_service.access import Done
 from proviso_service.backends.sql.audit import record
-from proviso_service.backends.sql.conversation_tables import AWAITING, OPEN_IN_SESSION, RUNNING, sessions, turns
-from proviso_service.backends.sql.database import Database, Store, across_tenants, insert, reading, writing
+from proviso_service.backends.sql.conversation_tables import AWAITING, OPEN, OPEN_IN_SESSION, sessions, turns
+from proviso_service.backends.sql.database import Database, Store, across_tenants, reading, writing
+from proviso_service.backends.sql.dialects import insert, with_items
 from proviso_service.backends.sql.prepared import Prepared
 from proviso_service.backends.sql.sessions import KnownContents, approve_tool, keep_contents, keep_outcome
 from proviso_service.backends.sql.tables import WITH_REQUEST_ID
@@ -34,15 +34,15 @@ from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.identity import Caller
 from proviso_service.matters import is_uuid
 from proviso_service.turns import (
+    RELEASED,
     Decision,
-    ExitReason,
     SuspendedTurn,
     TurnBegun,
+    TurnLost,
     TurnOutcome,
     TurnRecord,
     TurnRequest,
     TurnState,
-    bare_outcome,
     suspended_from_json,
     suspended_to_json,
 )
@@ -64,6 +64,7 @@ _BEGIN = Prepared(
         "last_sequence",
         "create_time",
         "language",
+        "suspended",
     ],
 )
 _FINISH = Prepared(
@@ -72,7 +73,8 @@ _FINISH = Prepared(
         turns.c.tenant == bindparam("this_tenant"),
         turns.c.user_id == bindparam("this_user"),
         turns.c.turn_id == bindparam("this_turn"),
-        turns.c.state != TurnState.ENDED,
+        turns.c.owner == bindparam("this_owner"),
+        OPEN,
     )
     .values(
         state=TurnState.ENDED,
@@ -91,7 +93,7 @@ _LAST_CONTEXT = Prepared(
     )
 )
 
-# All columns of a TurnRecord. The suspended state of waiting turns is not one of them: it may be megabytes.
+# All columns of a TurnRecord. What a turn goes on from is not one of them: it may be megabytes.
 _RECORD_COLUMNS: tuple[Column[Any], ...] = (
     turns.c.tenant,
     turns.c.user_id,
@@ -101,6 +103,8 @@ _RECORD_COLUMNS: tuple[Column[Any], ...] = (
     turns.c.last_sequence,
     turns.c.final_state,
     turns.c.language,
+    turns.c.owner,
+    turns.c.take_overs,
 )
 
 
@@ -136,6 +140,7 @@ class SqlTurnStore(Store):
             "last_sequence": 0,
             "create_time": now,
             "language": request.language,
+            "suspended": suspended_to_json(SuspendedTurn.at_start(request)),
         }
         if _BEGIN.run(transaction, row):
             matter_id = _matter_of(transaction, caller, request)
@@ -150,25 +155,30 @@ class SqlTurnStore(Store):
 
     @writing
     @across_tenants
-    def renew(self, transaction: Connection, owner: str, turn_ids: list[str], lease_s: float) -> None:
+    def renew(self, transaction: Connection, owner: str, turn_ids: list[str], lease_s: float) -> Sequence[str]:
         until = self._database.now() + timedelta(seconds=lease_s)
+        lost: list[str] = []
         for start in range(0, len(turn_ids), IDS_PER_UPDATE):
-            transaction.execute(
-                update(turns)
-                .where(
-                    RUNNING,
-                    turns.c.owner == owner,
-                    turns.c.turn_id.in_(turn_ids[start : start + IDS_PER_UPDATE]),
-                )
-                .values(lease_expire_time=until)
-            )
+            some = turn_ids[start : start + IDS_PER_UPDATE]
+            own = update(turns).where(OPEN, turns.c.owner == owner, turns.c.turn_id.in_(some))
+            if transaction.execute(own.values(lease_expire_time=until)).rowcount < len(some):
+                others = select(turns.c.turn_id).where(OPEN, turns.c.owner != owner, turns.c.turn_id.in_(some))
+                lost += transaction.execute(others).scalars()
+        return lost
+
+    async def checkpoint(
+        self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn, owner: str
+    ) -> None:
+        # Encoded outside the transaction: megabytes take long, and all writes share one thread.
+        text = await asyncio.to_thread(suspended_to_json, suspended)
+        await self._change(caller, turn_id, owner, {"last_sequence": last_sequence, "suspended": text})
 
     async def finish(
-        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome
+        self, caller: Caller, turn_id: str, session_id: str, last_sequence: int, outcome: TurnOutcome, owner: str
     ) -> None:
-        """Ends the turn, and stores its messages in its session. Raises TurnUnknown."""
+        """Ends the turn, and stores its messages in its session. Raises TurnUnknown and TurnLost."""
         contents = self._known.new(caller.tenant, outcome.contents)
-        if await self._finish(caller, turn_id, session_id, last_sequence, outcome, contents):
+        if await self._finish(caller, turn_id, session_id, last_sequence, outcome, contents, owner):
             self._known.stored(caller.tenant, contents)
 
     @writing
@@ -181,6 +191,7 @@ class SqlTurnStore(Store):
         last_sequence: int,
         outcome: TurnOutcome,
         contents: Mapping[str, str],
+        owner: str,
     ) -> bool:
         """Returns whether this call has ended the turn; False when it had ended before."""
         now = self._database.now()
@@ -188,12 +199,14 @@ class SqlTurnStore(Store):
             "this_tenant": caller.tenant,
             "this_user": caller.user,
             "this_turn": turn_id,
+            "this_owner": owner,
             "end_time": now,
             "last_sequence": last_sequence,
             "final_state": outcome.final_state,
         }
         if not _FINISH.run(transaction, row):
-            _get(transaction, caller, turn_id)
+            if _get(transaction, caller, turn_id).owner != owner:
+                raise TurnLost(turn_id)
             return False
         keep_contents(transaction, caller.tenant, contents)
         if read := _read_in(turn_id, outcome):
@@ -202,16 +215,20 @@ class SqlTurnStore(Store):
             keep_outcome(transaction, caller, session_id, turn_id, outcome, now)
         return True
 
-    async def suspend(self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn) -> None:
-        # Encoded outside the transaction: megabytes take long, and all writes share one thread.
-        await self._suspend(caller, turn_id, last_sequence, await asyncio.to_thread(suspended_to_json, suspended))
+    async def suspend(
+        self, caller: Caller, turn_id: str, last_sequence: int, suspended: SuspendedTurn, owner: str
+    ) -> None:
+        text = await asyncio.to_thread(suspended_to_json, suspended)
+        values = {"state": TurnState.AWAITING_APPROVAL, "last_sequence": last_sequence, "suspended": text}
+        await self._change(caller, turn_id, owner, values)
+
+    async def resume(self, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
+        until = self._database.now() + timedelta(seconds=lease_s)
+        await self._change(caller, turn_id, owner, {"state": TurnState.RUNNING, "lease_expire_time": until})
 
     @writing
-    def _suspend(
-        self, transaction: Connection, caller: Caller, turn_id: str, last_sequence: int, suspended: str
-    ) -> None:
-        values = {"state": TurnState.AWAITING_APPROVAL, "last_sequence": last_sequence, "suspended": suspended}
-        _change(transaction, caller, turn_id, RUNNING, values)
+    def _change(self, transaction: Connection, caller: Caller, turn_id: str, owner: str, values: Any) -> None:
+        _change(transaction, caller, turn_id, owner, values)
 
     @writing
     def record_decision(
@@ -223,29 +240,18 @@ class SqlTurnStore(Store):
         positions: Sequence[int],
         decision: Decision,
         approved: ApprovedTool | None,
+        owner: str,
     ) -> None:
-        changes = [part for position in positions for part in (f"$.decisions[{position}]", decision.value)]
-        suspended = func.json_set(turns.c.suspended, *changes)
-        _change(transaction, caller, turn_id, AWAITING, {"suspended": suspended})
+        found = select(turns.c.suspended).where(*_is_turn(caller, turn_id), AWAITING)
+        suspended = with_items(transaction, turns.c.suspended, found, "decisions", positions, decision.value)
+        _change(transaction, caller, turn_id, owner, {"suspended": suspended}, AWAITING)
         record(transaction, self._database.now(), caller.tenant, Done(decision.value, "turn", turn_id))
         if approved is not None and session_id:
             approve_tool(transaction, caller, session_id, approved)
 
-    @writing
-    def resume(self, transaction: Connection, caller: Caller, turn_id: str, owner: str, lease_s: float) -> None:
-        until = self._database.now() + timedelta(seconds=lease_s)
-        values = {"state": TurnState.RUNNING, "suspended": null(), "owner": owner, "lease_expire_time": until}
-        _change(transaction, caller, turn_id, AWAITING, values)
-
-    @reading
-    @across_tenants
-    def waiting(self, transaction: Connection, owner: str) -> Sequence[TurnRecord]:
-        query = select(*_RECORD_COLUMNS).where(AWAITING, turns.c.owner == owner).order_by(turns.c.create_time)
-        return [_record_of(row) for row in transaction.execute(query)]
-
     @reading
     def suspended(self, transaction: Connection, caller: Caller, turn_id: str) -> SuspendedTurn:
-        query = select(turns.c.suspended).where(*_is_turn(caller, turn_id), AWAITING)
+        query = select(turns.c.suspended).where(*_is_turn(caller, turn_id), OPEN)
         row = transaction.execute(query).one_or_none()
         if row is None:
             raise TurnUnknown(turn_id)
@@ -257,24 +263,48 @@ class SqlTurnStore(Store):
 
     @writing
     @across_tenants
-    def close_interrupted(self, transaction: Connection, owner: str, living: str = "") -> int:
+    def take_over(
+        self,
+        transaction: Connection,
+        owner: str,
+        lease_s: float,
+        limit: int,
+        lost: int,
+        *,
+        is_new: bool = False,
+        running: Collection[str] = (),
+    ) -> Sequence[TurnRecord]:
         now = self._database.now()
-        expired = and_(turns.c.lease_expire_time <= now, turns.c.owner != living)
-        interrupted = RUNNING, or_(expired, turns.c.owner == owner)
-        languages = transaction.execute(select(turns.c.language).where(*interrupted).distinct()).scalars().all()
-        return sum(
+        until = now + timedelta(seconds=lease_s)
+        nobodys = or_(turns.c.lease_expire_time <= now, turns.c.owner == RELEASED)
+        if is_new:
+            nobodys = or_(nobodys, turns.c.owner == owner)
+        found = select(*_RECORD_COLUMNS).where(OPEN, nobodys).order_by(turns.c.create_time)
+        taken: list[TurnRecord] = []
+        for row in transaction.execute(found.limit(limit + len(running))).all():
+            if len(taken) == limit or (row.owner == owner and row.turn_id in running):
+                continue
+            was_at_work = row.state is TurnState.RUNNING and row.owner != RELEASED
+            values: dict[str, Any] = {
+                "owner": owner,
+                "last_sequence": row.last_sequence + lost * was_at_work,
+                "take_overs": row.take_overs + was_at_work,
+            }
+            this = turns.c.tenant == row.tenant, turns.c.turn_id == row.turn_id, turns.c.owner == row.owner
+            if transaction.execute(update(turns).where(*this, OPEN).values(**values, lease_expire_time=until)).rowcount:
+                taken.append(replace(_record_of(row), **values))
+        return taken
+
+    @writing
+    @across_tenants
+    def release(self, transaction: Connection, owner: str, last_sequences: Mapping[str, int]) -> None:
+        now = self._database.now()
+        for turn_id, last_sequence in last_sequences.items():
             transaction.execute(
                 update(turns)
-                .where(*interrupted, turns.c.language == language)
-                .values(
-                    state=TurnState.ENDED,
-                    end_time=now,
-                    last_sequence=turns.c.last_sequence + 1,
-                    final_state=bare_outcome(ExitReason.INTERNAL_ERROR, language=language).final_state,
-                )
-            ).rowcount
-            for language in languages
-        )
+                .where(OPEN, turns.c.owner == owner, turns.c.turn_id == turn_id)
+                .values(owner=RELEASED, lease_expire_time=now, last_sequence=last_sequence)
+            )
 
 
 def _matter_of(transaction: Connection, caller: Caller, request: TurnRequest) -> str:
@@ -332,11 +362,19 @@ def _get(transaction: Connection, caller: Caller, turn_id: str) -> Row[Any]:
 
 
 def _change(
-    transaction: Connection, caller: Caller, turn_id: str, condition: ColumnElement[bool] | TextClause, values: Any
+    transaction: Connection,
+    caller: Caller,
+    turn_id: str,
+    owner: str,
+    values: Any,
+    condition: ColumnElement[bool] | TextClause = OPEN,
 ) -> None:
-    """Updates the turn. Raises TurnUnknown unless there is such a turn that fulfils the condition."""
-    changed = transaction.execute(update(turns).where(*_is_turn(caller, turn_id), condition).values(values))
-    if changed.rowcount == 0:
+    """Updates the turn. Raises TurnLost where it is not the owner's, and TurnUnknown unless there is such a turn that
+    fulfils the condition."""
+    this = *_is_turn(caller, turn_id), turns.c.owner == owner, condition
+    if transaction.execute(update(turns).where(*this).values(values)).rowcount == 0:
+        if _get(transaction, caller, turn_id).owner != owner:
+            raise TurnLost(turn_id)
         raise TurnUnknown(turn_id)
 
 
@@ -357,4 +395,6 @@ def _record_of(row: Row[Any]) -> TurnRecord:
         last_sequence=row.last_sequence,
         final_state=row.final_state,
         language=row.language,
+        owner=row.owner,
+        take_overs=row.take_overs,
     )

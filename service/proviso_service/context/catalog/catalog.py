@@ -3,6 +3,7 @@ replaces it when the agent's folder is read again."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +23,7 @@ from proviso_service.context.model import (
     without_item,
 )
 from proviso_service.errors import ContextItemDisabled, ContextItemNotFound, NotAllowed, ProvisoError
+from proviso_service.notices import ALONE, About, Notices, What
 from proviso_service.paging import Page, PageRequest, page_token
 from proviso_service.spelling import MIN_LIKENESS, Spelling, likeness
 
@@ -206,9 +208,11 @@ class CatalogHolder:
     """Holds the catalog in use and replaces it as a whole. A caller that has taken `current` keeps a catalog that does
     not change."""
 
-    def __init__(self, load: Callable[[], Awaitable[Catalog]], current: Catalog | None = None) -> None:
+    def __init__(
+        self, load: Callable[[], Awaitable[Catalog]], current: Catalog | None = None, notices: Notices = ALONE
+    ) -> None:
         """`load` reads the catalog anew and raises CatalogInvalid. `current` is held until the first `reload`; it is
-        empty by default."""
+        empty by default. By `notices` all processes read it anew together."""
         self._load = load
         self._loading = asyncio.Lock()
         self._asked = 0
@@ -216,6 +220,8 @@ class CatalogHolder:
         self._failure: Exception | None = None
         self._current = Catalog(AgentDefinition("", "")) if current is None else current
         self._changed = asyncio.Event()
+        self._notices = notices
+        notices.hear(About.CATALOG, self._heard, self.try_reload)
 
     @property
     def current(self) -> Catalog:
@@ -247,6 +253,20 @@ class CatalogHolder:
                 raise self._failure
             return self._current
 
+    async def reload_everywhere(self) -> Catalog:
+        """As `reload`; then other processes read it anew, too."""
+        catalog = await self.reload()
+        self._notices.tell(About.CATALOG)
+        return catalog
+
+    async def try_reload(self) -> None:
+        """As `reload`; a failure is logged."""
+        with _failures_logged():
+            await self.reload()
+
+    async def _heard(self, _what: What) -> None:
+        await self.try_reload()
+
     async def _read(self) -> None:
         """Reads the catalog for all who have asked until now. When it is cancelled, they are not answered."""
         asked, self._failure = self._asked, None
@@ -260,14 +280,20 @@ class CatalogHolder:
 
 
 async def reload_when(asked: asyncio.Event, catalog: CatalogHolder) -> None:
-    """Reloads the catalog each time `asked` is set, and never returns. Failures are logged, and the catalog stays as it
-    is."""
+    """Reloads the catalog of all processes each time `asked` is set, and never returns. Failures are logged, and the
+    catalog stays as it is."""
     while True:
         await asked.wait()
         asked.clear()
-        try:
-            await catalog.reload()
-        except ProvisoError as error:
-            _log.error("catalog_not_reloaded", reason=error.message)
-        except Exception:
-            _log.exception("catalog_not_reloaded")
+        with _failures_logged():
+            await catalog.reload_everywhere()
+
+
+@contextmanager
+def _failures_logged() -> Iterator[None]:
+    try:
+        yield
+    except ProvisoError as error:
+        _log.error("catalog_not_reloaded", reason=error.message)
+    except Exception:
+        _log.exception("catalog_not_reloaded")

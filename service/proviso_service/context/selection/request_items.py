@@ -4,6 +4,7 @@ priority come first.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import structlog
@@ -19,7 +20,7 @@ from proviso_service.context.model import (
     utf8_bytes,
 )
 from proviso_service.context.selection.config import SelectionConfig
-from proviso_service.context.selection.index import Matches, agent_candidates
+from proviso_service.context.selection.index import Flags, Matches, agent_candidates
 from proviso_service.context.selection.search import ItemSearch
 
 NOT_IN_CATALOG = "the catalog does not have it"
@@ -35,10 +36,10 @@ _BYTES_PER_TOKEN = 4
 class ItemBudget:
     """Counts the characters and the estimated tokens of a request's items, in their descriptions and contents."""
 
-    def __init__(self, settings: SelectionConfig) -> None:
+    def __init__(self, settings: SelectionConfig, characters: int = 0, tokens: int = 0) -> None:
         self._settings = settings
-        self._characters = 0
-        self._tokens = 0
+        self._characters = characters
+        self._tokens = tokens
 
     @property
     def characters(self) -> int:
@@ -54,12 +55,6 @@ class ItemBudget:
         share, kept = self._settings.warn_share, self._settings
         return self._characters >= share * kept.max_chars or self._tokens >= share * kept.max_tokens
 
-    def take(self, item: CatalogItem) -> None:
-        """Counts an item, whether there is room for it or not."""
-        characters, tokens = _size(item)
-        self._characters += characters
-        self._tokens += tokens
-
     def take_if_room(self, item: CatalogItem) -> bool:
         """Counts an item where there is room for it, and says whether there was."""
         characters, tokens = _size(item)
@@ -67,7 +62,8 @@ class ItemBudget:
             return False
         if self._tokens + tokens > self._settings.max_tokens:
             return False
-        self.take(item)
+        self._characters += characters
+        self._tokens += tokens
         return True
 
 
@@ -138,62 +134,80 @@ class RequestItems:
     near_limit: bool
 
 
+@dataclass(frozen=True, slots=True)
+class HeldItems:
+    """What a request has of its session, and what may join it. It is the same for every message of a session, and for
+    all sessions that have the same items.
+
+    `items` are the request's records of the session's items, in order of priority and, where that is equal, in the
+    session's order; `priorities` are those of the items that the catalog has. `characters` and `tokens` are those of
+    the enabled ones, whether there is room for them or not. `searched` are the agent items that all sessions search, so
+    that one index serves them all; `candidates` are those of them that are `wanted`, because the session does not have
+    them. `disabled` are the agent items that are switched off."""
+
+    items: Sequence[RequestItem]
+    priorities: Mapping[ItemRef, int]
+    characters: int
+    tokens: int
+    searched: tuple[CatalogItem, ...]
+    wanted: Flags
+    candidates: Sequence[CatalogItem]
+    disabled: Sequence[OmittedItem]
+
+    @classmethod
+    def of(cls, session_items: Sequence[SessionItem], catalog: Sequence[CatalogItem]) -> Self:
+        """`catalog` holds every item of the agent once."""
+        held = {item.ref: item for item in session_items}
+        known = {item.ref: item for item in catalog if item.ref in held}
+        sizes = [_size(item) for item in known.values() if item.enabled]
+        searched = agent_candidates(catalog, ())
+        disabled = [item for item in catalog if item.include_mode is IncludeMode.AGENT and not item.enabled]
+        priorities = {item.ref: item.priority for item in known.values()}
+        return cls(
+            _ordered([_of_session(item, known.get(item.ref)) for item in held.values()], priorities),
+            priorities,
+            sum(characters for characters, _ in sizes),
+            sum(tokens for _, tokens in sizes),
+            tuple(searched),
+            np.array([item.ref not in held for item in searched]),
+            [item for item in searched if item.ref not in held],
+            [OmittedItem(i.ref, OmissionReason.DISABLED) for i in _by_priority(disabled) if i.ref not in held],
+        )
+
+
 async def build_request_items(
-    session_items: Sequence[SessionItem],
-    catalog: Sequence[CatalogItem],
-    message: str,
-    search: ItemSearch,
-    settings: SelectionConfig,
+    held: HeldItems, message: str, search: ItemSearch, settings: SelectionConfig
 ) -> RequestItems:
-    """Chooses the items of a request. `catalog` holds every item of the agent once. The result depends on nothing else
-    but the embedder. When the search fails, no agent item is chosen and the candidates are recorded as omitted for that
-    reason; nothing is raised."""
-    held = {item.ref: item for item in session_items}
-    known = {item.ref: item for item in catalog if item.ref in held}
-    budget = ItemBudget(settings)
-    for item in known.values():
-        if item.enabled:
-            budget.take(item)
-    chosen = await _chosen(catalog, session_items, message, search, budget, settings)
-    items = [
-        *(_of_session(item, known.get(item.ref)) for item in held.values()),
-        *(_of_agent(item, score) for item, score in chosen.items),
-    ]
-    priorities = {item.ref: item.priority for item in (*known.values(), *(item for item, _ in chosen.items))}
-    items.sort(key=lambda item: -priorities.get(item.ref, 0))
-    omitted = [*chosen.omitted, *_disabled(catalog, held)]
+    """Chooses the items of a request. The result depends on nothing else but the embedder. When the search fails, no
+    agent item is chosen and the candidates are recorded as omitted for that reason; nothing is raised."""
+    budget = ItemBudget(settings, held.characters, held.tokens)
+    chosen = await _chosen(held, message, search, budget, settings)
+    items = held.items
+    if chosen.items:
+        priorities = {**held.priorities, **{item.ref: item.priority for item, _ in chosen.items}}
+        items = _ordered([*held.items, *(_of_agent(item, score) for item, score in chosen.items)], priorities)
+    omitted = [*chosen.omitted, *held.disabled]
     return RequestItems(
         tuple(items), tuple(omitted[: settings.max_omitted]), budget.characters, budget.tokens, budget.near_limit
     )
 
 
 async def _chosen(
-    catalog: Sequence[CatalogItem],
-    session_items: Sequence[SessionItem],
-    message: str,
-    search: ItemSearch,
-    budget: ItemBudget,
-    settings: SelectionConfig,
+    held: HeldItems, message: str, search: ItemSearch, budget: ItemBudget, settings: SelectionConfig
 ) -> Chosen:
-    candidates = agent_candidates(catalog, session_items)
+    candidates = held.candidates
     if not candidates:
         return Chosen((), ())
     try:
-        matches = await _matches(catalog, session_items, message, search)
+        matches = await search.matches(held.searched, message, held.wanted)
     except Exception as error:  # whatever it is, the turn goes on without agent items
         _log.warning("agent_item_search_failed", error=type(error).__name__, candidates=len(candidates))
         return Chosen((), [OmittedItem(item.ref, OmissionReason.SEARCH_FAILED) for item in _by_priority(candidates)])
     return choose(candidates, matches, budget, settings)
 
 
-async def _matches(
-    catalog: Sequence[CatalogItem], session_items: Sequence[SessionItem], message: str, search: ItemSearch
-) -> Matches:
-    """The matches of the candidates. All sessions search the same items, so that one index serves them all."""
-    searched = agent_candidates(catalog, ())
-    in_session = {item.ref for item in session_items}
-    wanted = np.array([item.ref not in in_session for item in searched])
-    return await search.matches(searched, message, wanted)
+def _ordered(items: Iterable[RequestItem], priorities: Mapping[ItemRef, int]) -> list[RequestItem]:
+    return sorted(items, key=lambda item: -priorities.get(item.ref, 0))
 
 
 def _of_session(item: SessionItem, known: CatalogItem | None) -> RequestItem:
@@ -207,11 +221,6 @@ def _of_session(item: SessionItem, known: CatalogItem | None) -> RequestItem:
 
 def _of_agent(item: CatalogItem, score: float) -> RequestItem:
     return RequestItem(item.ref, IncludeMode.AGENT, score, item.content_sha256)
-
-
-def _disabled(catalog: Iterable[CatalogItem], held: Mapping[ItemRef, SessionItem]) -> list[OmittedItem]:
-    disabled = [item for item in catalog if item.include_mode is IncludeMode.AGENT and not item.enabled]
-    return [OmittedItem(item.ref, OmissionReason.DISABLED) for item in _by_priority(disabled) if item.ref not in held]
 
 
 def _by_priority(items: Iterable[CatalogItem]) -> list[CatalogItem]:

@@ -24,6 +24,7 @@ from proviso_service.context.selection.index import (
     item_chunks,
     item_words,
 )
+from proviso_service.errors import TooBusy, Unavailable
 from proviso_service.language import ENGLISH, likely_languages
 from proviso_service.models import Embedder, Scores, Vectors
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -45,7 +46,7 @@ _BATCH = 32
 
 async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache) -> Vectors:
     """The vectors of the texts, shape (len(texts), dimensions), in order. Texts with the same hash are embedded once.
-    `texts` must not be empty. Raises what the embedder and the cache raise."""
+    `texts` must not be empty. Raises what the embedder raises, and the cache when it is read."""
     by_hash = {content_sha256(text): text for text in texts}
     known = dict(await cache.get(embedder.model_id, list(by_hash)))
     new = [sha256 for sha256 in by_hash if sha256 not in known]
@@ -53,7 +54,8 @@ async def embedded(texts: Sequence[str], embedder: Embedder, cache: VectorCache)
         batch = new[start : start + _BATCH]
         made = await embedder.embed_documents([by_hash[sha256] for sha256 in batch])
         vectors = dict(zip(batch, made, strict=True))
-        await cache.put(embedder.model_id, vectors)
+        with suppress(TooBusy, Unavailable):  # what the cache cannot take now is embedded again another time
+            await cache.put(embedder.model_id, vectors)
         known |= vectors
     return np.stack([known[content_sha256(text)] for text in texts])
 
@@ -152,7 +154,7 @@ _log = structlog.get_logger(__name__)
 
 @asynccontextmanager
 async def keep_prepared(
-    catalog: CatalogHolder, search: ItemSearch, then: Callable[[], Awaitable[None]]
+    catalog: CatalogHolder, search: ItemSearch, *then: Callable[[], Awaitable[None]]
 ) -> AsyncIterator[None]:
     """While the context is open, new items of the catalog are embedded whenever the catalog changes, so that no message
     has to wait for it; and once, after the first ones, what `then` prepares. A failure is logged, and the next message
@@ -166,14 +168,14 @@ async def keep_prepared(
             await task
 
 
-async def _prepare(catalog: CatalogHolder, search: ItemSearch, then: Callable[[], Awaitable[None]]) -> None:
-    is_first = True
+async def _prepare(catalog: CatalogHolder, search: ItemSearch, then: Sequence[Callable[[], Awaitable[None]]]) -> None:
+    left = list(then)
     while True:
         current = await catalog.changed()
         try:
             await search.prepare(current.items)
-            if is_first:
-                await then()
-                is_first = False
+            while left:
+                await left[0]()
+                del left[0]
         except Exception as error:
             _log.warning("agent_items_not_prepared", error=type(error).__name__)

@@ -1,12 +1,13 @@
 """The embedded classifier: it scores passages by their words, by the grammar of drafting and by embeddings."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache, partial
+from contextlib import contextmanager
+from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import resources
-from typing import Self
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -17,11 +18,25 @@ from proviso_service.embedded.classifier.fitted import FittedClassifier, from_by
 from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, understand, wordings
-from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer
-from proviso_service.models import Embedder, ModelBusy, ModelClosed, ModelPassage, Scores, Vectors
+from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
+from proviso_service.models import (
+    Embedder,
+    ModelBusy,
+    ModelClosed,
+    ModelPassage,
+    PassageWords,
+    ReadingClassifier,
+    ReadPassages,
+    Scores,
+    Vectors,
+)
 from proviso_service.reading import readable
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _FITTED = "fitted.npz"
+_WORDS = "words.py"
 _SOURCES = (".py", ".toml", ".npz")
 """The files on which scores depend: code and data. Their hash is the model's id."""
 
@@ -65,18 +80,29 @@ class StatementScorer:
         """Scores the passages; `meant` holds the vectors of the statement's wordings, `vectors` those of the
         passages."""
         if statement.form is Form.CONTENT:
-            found = self._content_scores(wordings(statement), meant, passages, vectors)
+            found = self._content_scores(statement, meant, self._block(passages), vectors)
             found *= burden_shares(statement, passages)
         else:
             found = form_scores(statement.form, statement.name, passages)
-        scores: Scores = np.round(1 - found if statement.is_denied else found, _DECIMALS).astype(np.float32)
-        return scores
+        return _scores(statement, found)
+
+    def joined(self, parts: Sequence[ReadPassages]) -> tuple[PassageBlock, Vectors]:
+        """Puts the passages of several documents together, once for all statements."""
+        vectors = parts[0].vectors if len(parts) == 1 else np.concatenate([part.vectors for part in parts])
+        return PassageBlock.of_words(PassageWords.joined([part.words for part in parts])), vectors
+
+    def score_block(
+        self, statement: UnderstoodStatement, meant: Sequence[Vectors], block: PassageBlock, vectors: Vectors
+    ) -> Scores:
+        """Scores passages by their words and vectors alone; the statement is about content, and about no party's duty
+        or right."""
+        return _scores(statement, self._content_scores(statement, meant, block, vectors))
 
     def _content_scores(
-        self, texts: Sequence[str], meant: Sequence[Vectors], passages: Sequence[ModelPassage], vectors: Vectors
+        self, statement: UnderstoodStatement, meant: Sequence[Vectors], block: PassageBlock, vectors: Vectors
     ) -> Floats:
-        block = self._block(passages)
-        logit = np.zeros(len(passages))
+        texts = wordings(statement)
+        logit = np.zeros(len(vectors))
         for text, vector in zip(texts, meant, strict=True):
             logit += self.fitted.head.logit(self._features(text, vector, block, vectors)) / len(texts)
         found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
@@ -95,13 +121,20 @@ class StatementScorer:
         return meaning(self.fitted.topics, vector) if len(vector) == len(self.fitted.topics.mean) else None
 
 
-class EmbeddedClassifier:
-    """Implements Classifier. It scores in one thread of its own, which `close` ends."""
+def _scores(statement: UnderstoodStatement, found: Floats) -> Scores:
+    scores: Scores = np.round(1 - found if statement.is_denied else found, _DECIMALS).astype(np.float32)
+    return scores
 
-    def __init__(self, embedder: Embedder, fitted: FittedClassifier, model_id: str) -> None:
+
+class EmbeddedClassifier(ReadingClassifier):
+    """Implements Classifier. It scores in one thread of its own, which `close` ends, and which makes the scorer with
+    the first passages."""
+
+    def __init__(self, embedder: Embedder, load: Callable[[], StatementScorer], model_id: str, words_id: str) -> None:
         self._embedder = embedder
-        self._scorer = StatementScorer(fitted)
+        self._load = load
         self._model_id = model_id
+        self._words_id = words_id
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="classifier")
         self._meanings: dict[str, Sequence[Vectors]] = {}
         self._waiting = 0
@@ -109,27 +142,43 @@ class EmbeddedClassifier:
 
     @classmethod
     def load(cls, embedder: Embedder) -> Self:
-        """Reads the package's data, which takes about 0.1 s. The model's id follows from code, data and embedder."""
+        """Reads the package's files. The model's id follows from code, data and embedder."""
         files = sorted(
             (entry for entry in resources.files(__package__).iterdir() if entry.is_file()), key=lambda file: file.name
         )
         contents = {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
         digest = sha256(b"\0".join([embedder.model_id.encode(), *contents.values(), shared_source()])).hexdigest()
-        return cls(embedder, from_bytes(contents[_FITTED]), f"proviso-classifier-{digest[:16]}")
+        load = partial(_scorer, contents[_FITTED])
+        words_id = sha256(contents[_WORDS] + shared_source()).hexdigest()[:16]
+        return cls(embedder, load, f"proviso-classifier-{digest[:16]}", words_id)
 
     @property
     def model_id(self) -> str:
         return self._model_id
 
+    @property
+    def words_id(self) -> str:
+        return self._words_id
+
+    def read(self, passages: Sequence[ModelPassage]) -> PassageWords:
+        return words_of_passages(passages)
+
+    def needs_texts(self, statement: str) -> bool:
+        understood = understand(statement)
+        return understood.form is not Form.CONTENT or understood.burden is not None
+
     async def score(self, statement: str, passages: Sequence[ModelPassage]) -> Scores:
-        self._check_open()
-        if self._waiting >= _MAX_WAITING:
-            raise ModelBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
-        self._waiting += 1
-        try:
+        with self._admitted():
             return await self._score(statement, list(passages))
-        finally:
-            self._waiting -= 1
+
+    async def score_read(self, statements: Sequence[str], parts: Sequence[ReadPassages]) -> Sequence[Scores]:
+        with self._admitted():
+            asked = [(one := understand(text), await self._meant(text, one)) for text in statements]
+            block, vectors = await self._in_thread(StatementScorer.joined, parts)
+            return [
+                await self._in_thread(StatementScorer.score_block, statement, meant, block, vectors)
+                for statement, meant in asked
+            ]
 
     async def close(self) -> None:
         """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""
@@ -141,13 +190,11 @@ class EmbeddedClassifier:
         statement = understand(text)
         needs_vectors = statement.form is Form.CONTENT
         meant = await self._meant(text, statement) if needs_vectors else ()
-        loop = asyncio.get_running_loop()
         for start in range(0, len(passages), _BLOCK_PASSAGES):
             part = passages[start : start + _BLOCK_PASSAGES]
             vectors = await self._vectors(part) if needs_vectors else np.empty((len(part), 0), np.float32)
-            self._check_open()
-            work = partial(self._work, statement, meant, part, vectors)
-            scores[start : start + len(part)] = await loop.run_in_executor(self._thread, work)
+            scored = await self._in_thread(StatementScorer.score, statement, meant, part, vectors)
+            scores[start : start + len(part)] = scored
         return scores
 
     async def _meant(self, text: str, statement: UnderstoodStatement) -> Sequence[Vectors]:
@@ -161,15 +208,30 @@ class EmbeddedClassifier:
                 self._meanings.pop(next(iter(self._meanings)))
         return known
 
-    def _work(
-        self,
-        statement: UnderstoodStatement,
-        meant: Sequence[Vectors],
-        passages: Sequence[ModelPassage],
-        vectors: Vectors,
-    ) -> Scores:
+    @cached_property
+    def _scorer(self) -> StatementScorer:
+        return self._load()
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
         self._check_open()
-        return self._scorer.score(statement, meant, passages, vectors)
+        if self._waiting >= _MAX_WAITING:
+            raise ModelBusy("Too many statements are waiting for the classifier", _RETRY_AFTER_S)
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+
+    async def _in_thread(
+        self, work: Callable[Concatenate[StatementScorer, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        def unless_closed() -> T:
+            self._check_open()
+            return work(self._scorer, *args, **kwargs)
+
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, unless_closed)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -186,3 +248,8 @@ class EmbeddedClassifier:
             if passage.vector is not None:
                 vectors[index] = passage.vector
         return vectors
+
+
+def _scorer(fitted: bytes) -> StatementScorer:
+    """Makes the scorer, which takes about 0.1 s."""
+    return StatementScorer(from_bytes(fitted))

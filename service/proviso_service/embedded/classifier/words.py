@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from Stemmer import Stemmer as PorterStemmer
 
-from proviso_service.models import ModelPassage
+from proviso_service.models import ModelPassage, PassageWords, WordLists
 from proviso_service.reading import LETTERS_AND_DIGITS, readable
 
 Tokens = NDArray[np.uint32]
@@ -127,6 +127,13 @@ def read_passage(passage: ModelPassage, stemmer: Stemmer) -> ReadPassage:
     return ReadPassage(stemmer.tokens(passage.text), stemmer.tokens(titles))
 
 
+def words_of_passages(passages: Sequence[ModelPassage]) -> PassageWords:
+    """Reads passages, in any thread."""
+    stemmer = Stemmer()
+    read = [read_passage(passage, stemmer) for passage in passages]
+    return PassageWords(WordLists.of([one.text for one in read]), WordLists.of([one.title for one in read]))
+
+
 class PassageReader:
     """Reads each passage once and keeps it, within a bound; to be used by one thread."""
 
@@ -181,9 +188,13 @@ class Words:
 
     @classmethod
     def of(cls, texts: Sequence[Tokens]) -> "Words":
-        lengths = np.array([len(text) for text in texts], dtype=np.int64)
-        tokens = np.concatenate([*texts, np.empty(0, np.uint32)])
-        return cls(tokens, np.repeat(np.arange(len(texts)), lengths), np.cumsum(tokens == STOP), lengths)
+        return cls.of_lists(WordLists.of(texts))
+
+    @classmethod
+    def of_lists(cls, texts: WordLists) -> "Words":
+        lengths = texts.lengths.astype(np.int64)
+        owner = np.repeat(np.arange(len(texts)), lengths)
+        return cls(texts.numbers, owner, np.cumsum(texts.numbers == STOP), lengths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,3 +207,7 @@ class PassageBlock:
     @classmethod
     def of(cls, passages: Sequence[ReadPassage]) -> "PassageBlock":
         return cls(Words.of([one.text for one in passages]), Words.of([one.title for one in passages]))
+
+    @classmethod
+    def of_words(cls, words: PassageWords) -> "PassageBlock":
+        return cls(Words.of_lists(words.texts), Words.of_lists(words.titles))

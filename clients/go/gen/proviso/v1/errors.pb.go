@@ -76,7 +76,7 @@ const (
 	// FAILED_PRECONDITION: the turn has ended, or waits for no approval of this call.
 	ErrorReason_ERROR_REASON_TURN_NOT_WAITING ErrorReason = 18
 	// DEADLINE_EXCEEDED: a call with one request and one answer was not answered within 60 s, or nothing came in an
-	// upload for 60 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
+	// upload for 10 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
 	// passes, the gRPC library says so, without details. Invoke has the time limit of its turn.
 	ErrorReason_ERROR_REASON_DEADLINE_EXCEEDED ErrorReason = 19
 	// NOT_FOUND: the catalog has no such item. `near_matches` in the ErrorInfo metadata names similar items, one per

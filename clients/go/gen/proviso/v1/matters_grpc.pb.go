@@ -96,12 +96,12 @@ type MatterServiceClient interface {
 	ListMatterMembers(ctx context.Context, in *ListMatterMembersRequest, opts ...grpc.CallOption) (*ListMatterMembersResponse, error)
 	// UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
 	// end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
-	// time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
+	// time, as long as something comes every 10 s. An upload that breaks off is not stored. The same bytes
 	// sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
 	// tried again under the new file name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
 	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
-	// UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
+	// UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 10 s.
 	UploadDocument(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadDocumentRequest, UploadDocumentResponse], error)
 	// GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
@@ -419,12 +419,12 @@ type MatterServiceServer interface {
 	ListMatterMembers(context.Context, *ListMatterMembersRequest) (*ListMatterMembersResponse, error)
 	// UploadDocument stores a document of at most 50 MiB (by default): the stream has a header, then the bytes, then the
 	// end. The answer comes when the bytes are stored; WatchDocuments follows the ingestion. The whole upload may take any
-	// time, as long as something comes every 60 s. An upload that breaks off is not stored. The same bytes
+	// time, as long as something comes every 10 s. An upload that breaks off is not stored. The same bytes
 	// sent again to a matter are the same document, under the file name that it has. If that document has FAILED, it is
 	// tried again under the new file name, whose extension says what format it has.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST (no header, no end, over the size limit, checksum mismatch, empty);
 	// INVALID_ARGUMENT/UNSUPPORTED_DOCUMENT; NOT_FOUND/MATTER_NOT_FOUND; RESOURCE_EXHAUSTED/TOO_BUSY;
-	// UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 60 s.
+	// UNAVAILABLE/DRAINING; DEADLINE_EXCEEDED when nothing comes for 10 s.
 	UploadDocument(grpc.ClientStreamingServer[UploadDocumentRequest, UploadDocumentResponse]) error
 	// GetDocument returns a document's metadata; GetDocumentText of ToolService returns its text.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.

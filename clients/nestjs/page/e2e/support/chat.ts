@@ -1,43 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
+import type { Step } from "../../../../typescript/tests/support/script.js";
 
-/**
- * One reply of the service's model: tokens, with a pause after each, then calls of tools; with `hold` it never ends. The
- * token that a gate is before waits until that is open.
- */
-export interface Step {
-  tokens?: string[];
-  pause_ms?: number;
-  gate?: { before: number; path: string };
-  calls?: { name: string; args?: object }[];
-  hold?: boolean;
-}
-
-/** Keeps an answer from its end until the test has seen what it wants to see, however long that takes. */
-export class Gate {
-  private readonly folder = mkdtempSync(join(tmpdir(), "proviso-gate-"));
-  private readonly path = join(this.folder, "open");
-
-  /** The tokens; the last of them waits. */
-  ending(tokens: string[], pause_ms: number): Step {
-    return { tokens, pause_ms, gate: { before: tokens.length - 1, path: this.path } };
-  }
-
-  open(): void {
-    writeFileSync(this.path, "");
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true });
-  }
-}
-
-/** A question for which the model makes these replies. */
-export function script(...steps: Step[]): string {
-  return JSON.stringify({ steps });
-}
+// What the service's model plays is said as in the tests of the client.
+export { Gate, script } from "../../../../typescript/tests/support/script.js";
 
 /** A reply that looks at the documents' names; what follows it may state anything. */
 export const LISTING: Step = { calls: [{ name: "list_matter_documents" }] };

@@ -159,7 +159,7 @@ export enum ErrorReason {
 
   /**
    * DEADLINE_EXCEEDED: a call with one request and one answer was not answered within 60 s, or nothing came in an
-   * upload for 60 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
+   * upload for 10 s. A deadline of the caller's own, longer or shorter, takes the place of the first limit; when it
    * passes, the gRPC library says so, without details. Invoke has the time limit of its turn.
    *
    * @generated from enum value: ERROR_REASON_DEADLINE_EXCEEDED = 19;

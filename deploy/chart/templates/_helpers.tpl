@@ -1,0 +1,10 @@
+{{- define "proviso.labels" -}}
+app.kubernetes.io/name: proviso
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "proviso.security" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: { drop: [ALL] }
+{{- end }}
