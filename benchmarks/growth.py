@@ -32,8 +32,17 @@ its turns end without the model, once they have read as much as would fit."""
 
 QUICK_STAGES = ((10, 10), (300, 300))
 HISTORY = 120
-LONG = "long"
-"""The session that has many messages."""
+LONG, USUAL = "long", "usual"
+"""The session that has many of the shortest messages, of which most fit; and the one whose messages are as long as
+people's questions and answers are."""
+
+SHORT_PAIR = ("Go on.", ONE_TOKEN.texts[0])
+_ANSWER = (
+    "A notice by e-mail is valid where the party that receives it has agreed to that in writing [1]. It counts as "
+    "received on the next business day, unless the sender is told that it could not be delivered [2]."
+)
+USUAL_PAIR = ("And what does the agreement with the landlord say about a notice by e-mail?", _ANSWER)
+USUAL_MESSAGES = 10_000
 
 ROUNDS, TURNS = 7, 16
 FILLERS = 16
@@ -98,8 +107,9 @@ class Asker:
                 figures[way].append((self.server.cpu_s - before_s) * 1e3 / TURNS)
         return figures
 
-    async def fill(self, sessions: int, session_id: str, messages: int) -> None:
-        """Makes so many sessions as callers do, and messages in one of them as a turn does that ends."""
+    async def fill(self, sessions: int, session_id: str, messages: int, pair: tuple[str, str] = SHORT_PAIR) -> None:
+        """Makes so many sessions as callers do, and messages in one of them, `pair` after `pair`, as a turn does that
+        ends."""
         waiting: Iterator[int] = iter(range(sessions))
 
         async def make_sessions() -> None:
@@ -107,7 +117,7 @@ class Asker:
                 await self.ask(self.in_new_session())
 
         await asyncio.gather(self.ask(self.request(session_id)), *(make_sessions() for _ in range(FILLERS)))
-        said = (ChatMessage(MessageRole.USER, "Go on."), ChatMessage(MessageRole.ASSISTANT, ONE_TOKEN.texts[0]))
+        said = (ChatMessage(MessageRole.USER, pair[0]), ChatMessage(MessageRole.ASSISTANT, pair[1]))
         outcome = replace(bare_outcome(ExitReason.COMPLETED), new_messages=said * (messages // 2))
         database, turn_id = Database(f"sqlite:///{self.state}"), str(uuid4())
         try:
@@ -142,8 +152,13 @@ async def measure(place: Place) -> Figures:
             await asker.fill(sessions - before[0], LONG, messages - before[1])
             before = (sessions, messages)
             new, old = await asker.compare(asker.in_new_session, lambda: asker.request(LONG))
-            what = f"a session of {messages:,} messages, {sessions:,} sessions stored"
+            what = f"a session of {messages:,} short messages, {sessions:,} sessions stored"
             rows.append(_row(what, messages, old, new) | {"sessions": sessions})
+        messages = QUICK_STAGES[-1][1] if place.quick else USUAL_MESSAGES
+        say(f"growth: {messages:,} messages of usual length")
+        await asker.fill(0, USUAL, messages, USUAL_PAIR)
+        new, old = await asker.compare(asker.in_new_session, lambda: asker.request(USUAL))
+        rows.append(_row(f"a session of {messages:,} messages of usual length", messages, old, new))
         say(f"growth: a history of {HISTORY} messages")
         await asker.ask(asker.request(history=HISTORY))
         none, some = await asker.compare(asker.request, lambda: asker.request(history=HISTORY))
@@ -182,9 +197,9 @@ def tables(rows: Figures) -> str:
 
 def charts(rows: Figures) -> dict[str, str]:
     """The drawings, by the names of their files."""
-    stages = [r for r in rows if r["what"].startswith("a session")]
+    stages = [r for r in rows if "sessions" in r]
     series = {
         "in a session of so many": [(r["size"], r["cpu_ms"]) for r in stages],
-        "among so many sessions": [(r.get("sessions", r["size"]), r["other_ms"]) for r in stages],
+        "among so many sessions": [(r["sessions"], r["other_ms"]) for r in stages],
     }
     return {"growth": lines("CPU time of a turn by what is stored", "messages or sessions", "ms", series)}

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from proviso_service.wiring import App, StartupError
+from proviso_service.wiring import App
+from proviso_service.wiring_resources import StartupError
 from tests.support.configured import configured
 from tests.support.migrated import state_in
 from tests.support.shared_encoder import shared_encoder

@@ -17,7 +17,8 @@ from proviso_service.embedded import ModelNotPrepared
 from proviso_service.mcp.model import ServerState
 from proviso_service.settings import Settings
 from proviso_service.tools.registry import OWN_TOOL_NAMES
-from proviso_service.wiring import App, StartupError
+from proviso_service.wiring import App
+from proviso_service.wiring_resources import StartupError
 from tests.support.agent_servers import MUTE, CatalogView, odd_server, processes, with_servers
 from tests.support.mcp_packages import time_server
 from tests.support.processes import ended

@@ -16,7 +16,8 @@ from proviso_service.backends.sealing.key_file import KeyFile
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.concurrency import run_to_end
-from proviso_service.wiring import App, StartupError
+from proviso_service.wiring import App
+from proviso_service.wiring_resources import StartupError
 from tests.support.changes import database_changes
 from tests.support.configured import configured
 from tests.support.cutting_proxy import CuttingProxy, cutting_proxy

@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from proviso_client.v1 import access_pb2, chat_pb2, matters_pb2, sessions_pb2
-from proviso_service.wiring import StartupError
+from proviso_service.wiring_resources import StartupError
 from tests.support.running import AGREEMENT, RunningService, running_service
 from tests.support.scripted_model import Step
 

@@ -11,7 +11,8 @@ import pytest
 from proviso_client.v1 import matters_pb2, tools_pb2
 from proviso_service.backends.sealing.key_file import KeyFile
 from proviso_service.settings import ServerSettings, Settings, StorageSettings
-from proviso_service.wiring import App, StartupError
+from proviso_service.wiring import App
+from proviso_service.wiring_resources import StartupError
 from tests.support.running import AGREEMENT, ServiceStubs
 from tests.support.served import proviso, served
 

@@ -11,7 +11,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from proviso_client.v1 import matters_pb2, sessions_pb2, tools_pb2
 from proviso_service.backends import storage
 from proviso_service.retrying import Backoff
-from proviso_service.wiring import StartupError
+from proviso_service.wiring_resources import StartupError
 from tests.support.postgres_server import PostgresServer
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service
 from tests.support.scripted_model import text

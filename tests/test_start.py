@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from proviso_service.embedded import MiniLmEncoder
 from proviso_service.models import Vectors
 from proviso_service.settings import Settings
-from proviso_service.wiring import App, StartupError
+from proviso_service.wiring import App
+from proviso_service.wiring_resources import StartupError
 from tests.support.catalogs import write
 from tests.support.running import running_service
 

@@ -17,6 +17,12 @@ class About(StrEnum):
     DOCUMENT = "document"
     """A document under way has come further, or was deleted."""
 
+    WORK = "work"
+    """A document waits for its ingestion."""
+
+    TEXTS = "texts"
+    """Texts of a large document are to be embedded, by whoever has time."""
+
     MATTER = "matter"
     """The documents of a matter are others than before."""
 
@@ -59,3 +65,7 @@ class NoOthers:
 
 
 ALONE = NoOthers()
+
+OWNER_ALONE = "embedded"
+"""The name of a process that shares its state with no other, as the owner of turns and claims. Locks make it the only
+one, so that it may go on at once with what an earlier process has left."""

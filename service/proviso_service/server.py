@@ -1,4 +1,5 @@
-"""The life of the server's process: signals, logging, garbage collection. `wiring` puts together what it serves."""
+"""The life of a process that serves, or works: signals, logging, garbage collection. `wiring` puts together what it
+serves, and `wiring_worker` what ingests documents. Each is imported by whoever is that."""
 
 import asyncio
 import gc
@@ -9,7 +10,6 @@ import structlog
 from proviso_service.context.catalog.catalog import reload_when
 from proviso_service.settings import Settings
 from proviso_service.telemetry.logging import configure_logging
-from proviso_service.wiring import App
 
 _log = structlog.get_logger(__name__)
 
@@ -19,13 +19,12 @@ async def serve(settings: Settings, workers: int = 0) -> None:
     so many workers, or here. Raises StartupError.
 
     For a process of its own: it sets up logging, signal handlers and the garbage collector, which may be off before."""
+    from proviso_service.wiring import App
+
     configure_logging(settings.telemetry)
-    stopping = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+    stopping = _stop_asked_for()
     hung_up = asyncio.Event()
-    loop.add_signal_handler(signal.SIGHUP, hung_up.set)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hung_up.set)
     app = await App.start(settings, workers=workers)
     reloading = asyncio.create_task(reload_when(hung_up, app.catalog))
     spare_collector()
@@ -34,6 +33,29 @@ async def serve(settings: Settings, workers: int = 0) -> None:
     reloading.cancel()
     await app.stop()
     _log.info("stopped")
+
+
+async def work(settings: Settings, workers: int = 0) -> None:
+    """Ingests documents until SIGTERM or SIGINT. The embedded models run in so many workers, or here. Raises
+    StartupError. For a process of its own, as `serve`."""
+    from proviso_service.wiring_worker import Worker
+
+    configure_logging(settings.telemetry)
+    stopping = _stop_asked_for()
+    worker = await Worker.start(settings, workers)
+    spare_collector()
+    _log.info("working", documents_at_once=settings.documents.ingest_workers)
+    await stopping.wait()
+    await worker.stop()
+    _log.info("stopped")
+
+
+def _stop_asked_for() -> asyncio.Event:
+    """An event that is set by SIGTERM or SIGINT."""
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    return stopping
 
 
 def spare_collector() -> None:

@@ -241,7 +241,11 @@ class DocumentSettings(Section):
         1_024, ge=256, le=65_536, description="Most memory that reading one document may take, in MiB."
     )
     ingest_workers: int = Field(
-        2, ge=1, le=32, description="Documents that are embedded at once, and large ones of a matter under way."
+        2,
+        ge=0,
+        le=32,
+        description="Documents that are embedded at once, and large ones of a matter under way; 0 leaves all documents "
+        "to [workers](deployment.md#workers).",
     )
     index_memory_mb: int = Field(
         1_024, ge=16, description="Memory for the search indexes of the matters in use together, in MiB."

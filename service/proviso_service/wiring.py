@@ -36,37 +36,30 @@ from proviso_service.api.server import CannotListen, Servicers, add_services, cr
 from proviso_service.api.sessions import SessionServicer
 from proviso_service.api.standard_services import Readiness
 from proviso_service.api.tools import ToolServicer
-from proviso_service.backends.folder_lock import DataFolderError
 from proviso_service.backends.llm.factory import ChatModelUnavailable
 from proviso_service.backends.memory import MemoryVectorCache
 from proviso_service.backends.sql.access import SqlMemberStore
 from proviso_service.backends.sql.audit import SqlAuditStore
 from proviso_service.backends.sql.catalog_vectors import SqlCatalogVectors
-from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.deletions import SqlDeletionStore
 from proviso_service.backends.sql.expiry import SqlExpiryStore
-from proviso_service.backends.sql.integrity import UnusableState
-from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.backends.sql.sessions import SqlContentStore, SqlSessionStore
-from proviso_service.backends.sql.tables import UnknownSchema
 from proviso_service.backends.sql.turns import SqlTurnStore
-from proviso_service.backends.storage import StorageKeeper, locked
-from proviso_service.backends.storage_health import StorageHealth
+from proviso_service.backends.storage import locked
 from proviso_service.config import ServiceConfig
 from proviso_service.context.catalog.catalog import CatalogHolder
 from proviso_service.context.selection.search import ItemSearch, TextSimilarity, keep_prepared
-from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
+from proviso_service.embedded import MiniLmEncoder
 from proviso_service.erasure import Erasure, Retention, UnreadableRetention
-from proviso_service.errors import CatalogInvalid, NotReady, TooBusy, Unavailable, UnusableKeys
+from proviso_service.errors import CatalogInvalid
 from proviso_service.identity import Caller
 from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.images.late import LateImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters import BlobStore, Documentation, Matters, ResidentIndexes, Retriever, reading_limits
+from proviso_service.matters import Documentation, Matters, Retriever
 from proviso_service.mcp.servers import open_session
 from proviso_service.models import AnswerExtractor, Classifier
-from proviso_service.reading import ProcessReader
 from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import Tool
@@ -80,17 +73,14 @@ from proviso_service.tools.search import IsaacusSearch
 from proviso_service.turns import TracedProgram, Turns
 from proviso_service.wiring_access import CannotAuthenticate, open_access
 from proviso_service.wiring_models import (
-    BackEndUnavailable,
     ModelLoader,
-    Models,
     back_ends,
     embedded_chat,
     hosted_models,
     response_caches,
-    search_indexes,
 )
-from proviso_service.wiring_shared import Shared, open_shared
-from proviso_service.wiring_storage import blob_store, is_shared, state_of
+from proviso_service.wiring_resources import Resources, failures_told, open_resources
+from proviso_service.wiring_storage import state_of
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -101,44 +91,6 @@ _TRACER = "proviso_service"
 
 _HANG_UP_S = 2.0
 """Seconds that readers have to receive the final states of their turns when the server stops."""
-
-
-class StartupError(Exception):
-    """The service cannot start. The message is one line that says why, and what an operator can do about it."""
-
-
-_MENDABLE = (
-    BackEndUnavailable,
-    CannotAuthenticate,
-    CannotListen,
-    CatalogInvalid,
-    ChatModelUnavailable,
-    DataFolderError,
-    ModelNotPrepared,
-    NotReady,
-    TemplateFileError,
-    TooBusy,
-    Unavailable,
-    UnknownSchema,
-    UnreadableRetention,
-    UnusableState,
-)
-"""Failures of the start that an operator can mend; the message of each says how."""
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """What the parts of the service are built on; it is opened before them and closed after them."""
-
-    database: Database
-    store: SqlMatterStore
-    models: Models
-    indexes: ResidentIndexes
-    blobs: BlobStore
-    reader: ProcessReader
-    images: ImageFetcher
-    keeper: StorageKeeper
-    shared: Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +105,23 @@ class Wired:
     erasure: Erasure
     retention: Retention
     item_search: ItemSearch
+
+
+_MENDABLE = (
+    CannotAuthenticate,
+    CannotListen,
+    CatalogInvalid,
+    ChatModelUnavailable,
+    TemplateFileError,
+    UnreadableRetention,
+)
+"""Failures of the start of a service that an operator can mend."""
+
+
+def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> LateImageFetcher:
+    fetcher = LateImageFetcher(settings)
+    stack.callback(fetcher.close)
+    return fetcher
 
 
 class App:
@@ -192,7 +161,7 @@ class App:
         those that the settings name.
 
         Raises StartupError; then nothing is left running, and nothing was changed except the schema of the database."""
-        try:
+        with failures_told(*_MENDABLE):
             config = config or ServiceConfig.of(settings)
             async with AsyncExitStack() as stack:
                 hosted = chat_models or hosted_models(settings, config.chat_model)
@@ -209,9 +178,9 @@ class App:
                 models = await loader.models(classifier, extractor)
                 chat = hosted or embedded_chat(await loader.minilm())
                 stack.push_async_callback(chat.close)
-                resources = await _open(settings, config, stack, models, images)
-                caches = response_caches(settings, models, stack)
-                wired = await _wire(settings, config, stack, resources, chat, traces, caches)
+                resources = await open_resources(settings, config, stack, models)
+                caches = response_caches(settings, models, stack, resources.shared.link)
+                wired = await _wire(settings, config, stack, resources, chat, traces, caches, images)
                 await open_access(access, settings, resources.database, wired.quotas, stack)
                 add_services(server, wired.servicers, readiness, reflection=settings.server.reflection)
                 await _run(server, wired, stack)
@@ -221,10 +190,6 @@ class App:
                 await stack.enter_async_context(warm)
                 await stack.enter_async_context(resources.keeper.keeping(readiness.set_sound))
                 return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
-        except UnusableKeys as error:
-            raise StartupError(error.details) from error
-        except _MENDABLE as error:
-            raise StartupError(str(error)) from error
 
     async def stop(self) -> None:
         """Stops the service. It is NOT_SERVING from now on and refuses new turns; running turns have `drain_s` seconds
@@ -251,34 +216,6 @@ def _spans(traces: "TracerProvider | None") -> Spans:
     return Spans(traces.get_tracer(_TRACER)) if traces else NO_SPANS
 
 
-async def _open(
-    settings: Settings, config: ServiceConfig, stack: AsyncExitStack, models: Models, images: ImageFetcher | None
-) -> Resources:
-    """Opens the storage in the data folder, whose lock this process holds."""
-    state = state_of(settings)
-    health = StorageHealth.beside(state) if state else StorageHealth()
-    database = Database(settings.resolved_state_url, health=health)
-    stack.push_async_callback(database.close)
-    blobs = await asyncio.to_thread(blob_store, settings, health)
-    await database.open(shared=is_shared(settings))
-    await blobs.open()
-    reader = ProcessReader(reading_limits(settings.documents), settings.documents.ingest_workers + 1)
-    stack.push_async_callback(reader.close)
-    store = SqlMatterStore(database)
-    shared = await open_shared(settings, config.turns, stack)
-    indexes = search_indexes(settings, store, models.embedder, shared.notices)
-    stack.push_async_callback(indexes.close)
-    images = images or _image_fetcher(config.images, stack)
-    keeper = StorageKeeper(state, database, store, blobs, health)
-    return Resources(database, store, models, indexes, blobs, reader, images, keeper, shared)
-
-
-def _image_fetcher(settings: ImageConfig, stack: AsyncExitStack) -> LateImageFetcher:
-    fetcher = LateImageFetcher(settings)
-    stack.callback(fetcher.close)
-    return fetcher
-
-
 async def _wire(
     settings: Settings,
     config: ServiceConfig,
@@ -287,21 +224,13 @@ async def _wire(
     chat: ChatModels,
     traces: "TracerProvider | None",
     caches: Caches | None,
+    images: ImageFetcher | None,
 ) -> Wired:
     """Builds every part of the service; none of them has begun to work."""
     shared = resources.shared
     sessions = SqlSessionStore(resources.database)
     members = SqlMemberStore(resources.database)
-    matters = Matters(
-        resources.store,
-        resources.indexes,
-        resources.blobs,
-        resources.models.embedder,
-        settings.documents,
-        resources.reader,
-        resources.models.reading_classifier,
-        shared.notices,
-    )
+    matters = resources.matters(settings)
     models = resources.models
     spans = _spans(traces)
     retriever = Retriever(resources.store, resources.indexes, models.embedder, models.reranker, spans)
@@ -323,7 +252,7 @@ async def _wire(
     ]
     catalog = AgentCatalog(settings.agent_dir, tools, resources.reader, open_session, notices=shared.notices)
     stack.push_async_callback(catalog.stop)
-    images = ImageLoader(resources.images)
+    loading = ImageLoader(images or _image_fetcher(config.images, stack))
     search = ItemSearch(models.embedder, SqlCatalogVectors(resources.database), config.selection, spans)
     similarity = TextSimilarity(models.embedder, MemoryVectorCache())
     request_contexts = RequestContextBuilder(
@@ -332,7 +261,7 @@ async def _wire(
     visible = VisibleMatters(matters, Authorisation(members))
     agent = Agent(
         AgentDependencies(
-            chat, request_contexts, sessions, visible, images, config.turns, catalog.holder, caches, spans
+            chat, request_contexts, sessions, visible, loading, config.turns, catalog.holder, caches, spans
         )
     )
     traced = TracedProgram(agent, traces.get_tracer(_TRACER)) if traces else None
@@ -368,7 +297,7 @@ async def _wire(
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
-        maintenance=MaintenanceServicer(resources.indexes, sessions),
+        maintenance=MaintenanceServicer(matters, resources.indexes, sessions),
     )
     return Wired(turns, catalog.holder, matters, servicers, quotas, erasure, retention, search)
 

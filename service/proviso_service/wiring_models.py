@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 from pydantic import SecretStr
 
-from proviso_service.agent.caching import CachedReply, Caches, SharedCache
+from proviso_service.agent.caching import Cache, CachedReply, Caches, SharedCache
 from proviso_service.agent.chat_models import ChatModelConfig, ChatModels, ModelGate, NamedChatModel
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier, IsaacusExtractor
 from proviso_service.backends.isaacus.client import IsaacusClient, IsaacusConfig
@@ -46,6 +46,9 @@ from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import ToolResult
 from proviso_service.tools.rendering import to_json
+
+if TYPE_CHECKING:
+    from proviso_service.backends.redis.link import RedisLink
 
 LOCAL_MODEL = "local"
 
@@ -182,9 +185,15 @@ async def _on_server(
 
 
 def search_indexes(
-    settings: Settings, store: SqlMatterStore, model: Embedder | VectorModel, notices: Notices = ALONE
+    settings: Settings,
+    store: SqlMatterStore,
+    model: Embedder | VectorModel,
+    notices: Notices = ALONE,
+    *,
+    keeps: bool = True,
 ) -> ResidentIndexes:
-    """The search indexes of matters whose passages this model embeds. Raises BackEndUnavailable."""
+    """The search indexes of matters whose passages this model embeds; a process that never searches `keeps` none.
+    Raises BackEndUnavailable."""
     try:
         approximate = approximate_index(settings.documents.vector_index, settings.data_dir / "vectors", model.model_id)
     except ModuleNotFoundError as error:
@@ -192,7 +201,9 @@ def search_indexes(
             "PROVISO_DOCUMENTS__VECTOR_INDEX asks for Chroma: install proviso-service[chroma]"
         ) from error
     max_bytes = settings.documents.index_memory_mb * 1024 * 1024
-    return ResidentIndexes(store, model.model_id, model.dimensions, max_bytes, approximate, notices=notices)
+    return ResidentIndexes(
+        store, model.model_id, model.dimensions, max_bytes, approximate, notices=notices, keeps=keeps
+    )
 
 
 class ModelLoader:
@@ -333,13 +344,17 @@ def embedded_chat(embedder: Embedder) -> ChatModels:
     return ChatModels(NamedChatModel(LOCAL_MODEL, model, takes_image_urls=True, warm_up=model.warm_up))
 
 
-def response_caches(settings: Settings, models: Models, stack: AsyncExitStack) -> Caches | None:
-    """The caches of the agent; None where nothing is kept."""
+def response_caches(
+    settings: Settings, models: Models, stack: AsyncExitStack, link: "RedisLink | None" = None
+) -> Caches | None:
+    """The caches of the agent, in the Redis that processes share, where there is one; None where nothing is kept."""
     ttl_s = settings.turns.cache_ttl_s
     if not ttl_s:
         return None
-    replies = MemoryCache[CachedReply](ttl_s)
-    results = MemoryCache[ToolResult](ttl_s)
+    replies: Cache[CachedReply] = MemoryCache(ttl_s)
+    results: Cache[ToolResult] = MemoryCache(ttl_s)
+    if link is not None:
+        replies, results = _shared_caches(link, ttl_s)
     caches = Caches(
         SharedCache(replies, lambda reply: reply.size_bytes),
         SharedCache(results, lambda result: len(to_json(result.data()))),
@@ -347,6 +362,18 @@ def response_caches(settings: Settings, models: Models, stack: AsyncExitStack) -
     )
     stack.callback(_log_use, caches)
     return caches
+
+
+def _shared_caches(link: "RedisLink", ttl_s: float) -> tuple[Cache[CachedReply], Cache[ToolResult]]:
+    from proviso_service.agent.cached_values import read_reply, read_result, write_reply, write_result
+    from proviso_service.backends.redis.caches import RedisCache
+    from proviso_service.backends.redis.computations import Computations
+
+    computations = Computations(link)
+    return (
+        RedisCache(link, computations, "replies", ttl_s, write_reply, read_reply),
+        RedisCache(link, computations, "results", ttl_s, write_result, read_result),
+    )
 
 
 def _retrieval_setup(settings: Settings, models: Models) -> str:

@@ -11,16 +11,12 @@ from uuid import uuid4
 from limits.aio.storage import MemoryStorage, Storage
 
 from proviso_service.errors import Unavailable
-from proviso_service.notices import ALONE, Notices
+from proviso_service.notices import ALONE, OWNER_ALONE, Notices
 from proviso_service.settings import Settings
 from proviso_service.turns import Replicas, TurnConfig
 
 if TYPE_CHECKING:
     from proviso_service.backends.redis.link import RedisLink
-
-EMBEDDED = "embedded"
-"""The owner of the turns of a process that shares them with no other. The lock on the data folder makes it the only
-owner, so that it may go on at once with the turns that an earlier process has left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ async def open_shared(settings: Settings, turns: TurnConfig, stack: AsyncExitSta
     """Connects the process with the others, where there is a Redis. Raises Unavailable."""
     url = settings.storage.redis_url.get_secret_value()
     if not url:
-        return Shared(EMBEDDED, None, ALONE, MemoryStorage())
+        return Shared(OWNER_ALONE, None, ALONE, MemoryStorage())
     try:
         from proviso_service.backends.redis.counters import SharedCounters
         from proviso_service.backends.redis.link import RedisLink

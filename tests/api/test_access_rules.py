@@ -10,9 +10,13 @@ from proviso_service.api.interceptors.authentication import RULES
 from proviso_service.api.standard_services import SERVICES
 
 METHODS = [method for service in SERVICES for method in service.methods]
-ELSEWHERE = {"Chat", "Invoke", "PreviewRequestContext", "UpdateSession", "ListAuditEvents", "ListDeletions"}
+ELSEWHERE = {
+    *("Chat", "Invoke", "PreviewRequestContext", "UpdateSession", "ListAuditEvents", "ListDeletions"),
+    *("RetryJob", "CancelJob"),
+}
 """The matter of a turn is also named by a marker or a session: the agent asks for it. That of a session is only ever
-told. Auditors see what was done in all matters, also in those that are no more, and users their own deletions."""
+told. Auditors see what was done in all matters, also in those that are no more, and users their own deletions.
+Operators retry and cancel jobs in all matters of their tenant."""
 
 
 IN_MATTERS = (Action.READ_MATTER, Action.EDIT_MATTER, Action.OWN_MATTER, Action.HOLD_MATTER)

@@ -209,4 +209,7 @@ async def test_the_walk_finds_what_the_owner_has(world: World) -> None:
         "GetUsage",
         "RebuildIndex",
         "ListRatings",
+        "ListJobs",
+        "RetryJob",
+        "CancelJob",
     }

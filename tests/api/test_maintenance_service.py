@@ -2,12 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
+from unittest.mock import patch
 
 import grpc
 import pytest
 
-from proviso_client.v1 import maintenance_pb2, maintenance_pb2_grpc, tools_pb2
+from proviso_client import AsyncClient
+from proviso_client.v1 import errors_pb2, maintenance_pb2, maintenance_pb2_grpc, matters_pb2, tools_pb2
+from proviso_service.matters.pipeline import Pipeline
 from tests.support.running import AGREEMENT, RunningService
+from tests.support.served import proviso
 
 States = AsyncIterator[maintenance_pb2.RebuildIndexResponse]
 
@@ -45,3 +50,58 @@ async def test_a_second_rebuilding_is_refused_while_one_runs(service: RunningSer
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     assert "INDEX_REBUILDING" in str(caught.value.trailing_metadata())
     assert [state async for state in following][-1].vectors_done > 0
+
+
+def never_ingesting() -> AbstractContextManager[object]:
+    """Leaves documents under way."""
+    return patch.object(Pipeline, "ingest", lambda *_: asyncio.Event().wait())
+
+
+async def jobs_of(service: RunningService, **options: bool) -> dict[str, tuple[str, str]]:
+    """The state of each job and the process at work on it, by file name."""
+    async with AsyncClient(f"127.0.0.1:{service.app.port}") as client:
+        found = [job async for job in client.jobs(page_size=1, **options)]
+    names = matters_pb2.DocumentStatus.Name
+    return {job.document.filename: (names(job.document.status)[16:], job.worker) for job in found}
+
+
+async def test_documents_that_are_not_ready_are_listed_until_they_are(service: RunningService) -> None:
+    matter_id = await service.create_matter(agreement=AGREEMENT)
+    assert await jobs_of(service) == {}
+    await service.upload(matter_id, "broken.md", b"\xff\xff")
+    with pytest.raises(AssertionError):
+        await service.wait_until_ready(matter_id)
+    with never_ingesting():
+        held = await service.upload(matter_id, "held.md", b"# Lease")
+        async with asyncio.timeout(60):
+            while (await jobs_of(service))["held.md"] != ("PROCESSING", "embedded"):  # noqa: ASYNC110 - it tells nobody
+                await asyncio.sleep(0.01)
+        assert await jobs_of(service) == {"broken.md": ("FAILED", ""), "held.md": ("PROCESSING", "embedded")}
+        assert await jobs_of(service, failed_only=True) == {"broken.md": ("FAILED", "")}
+        stub = maintenance_pb2_grpc.MaintenanceServiceStub(service.channel)
+        cancel = maintenance_pb2.CancelJobRequest(matter_id=matter_id, document_id=held.document_id)
+        cancelled = (await stub.CancelJob(cancel)).document
+    assert cancelled.status == matters_pb2.DOCUMENT_STATUS_FAILED
+    assert cancelled.failure_cause == errors_pb2.FAILURE_CAUSE_CANCELLED
+    code, out, _ = await proviso("jobs", "retry", matter_id, held.document_id, *address_of(service))
+    assert (code, out) == (0, "PENDING held.md\n")
+    async for _ in service.matters.WatchDocuments(matters_pb2.WatchDocumentsRequest(matter_id=matter_id)):
+        pass
+    assert await jobs_of(service) == {"broken.md": ("FAILED", "")}
+    assert (await stub.CancelJob(cancel)).document.status == matters_pb2.DOCUMENT_STATUS_READY
+
+
+async def test_the_command_line_lists_jobs_with_the_reason_of_a_failure(service: RunningService) -> None:
+    matter_id = await service.create_matter()
+    broken = await service.upload(matter_id, "broken.md", b"\xff\xff")
+    with pytest.raises(AssertionError):
+        await service.wait_until_ready(matter_id)
+    code, out, _ = await proviso("jobs", "list", "--failed", *address_of(service))
+    assert code == 0
+    assert out.startswith(f"FAILED {matter_id} {broken.document_id} broken.md: The file is not readable text")
+    code, _, err = await proviso("jobs", "cancel", matter_id, matter_id, *address_of(service))
+    assert (code, err.count("\n")) == (1, 1)
+
+
+def address_of(service: RunningService) -> tuple[str, str]:
+    return "--address", f"127.0.0.1:{service.app.port}"

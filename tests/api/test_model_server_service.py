@@ -12,7 +12,7 @@ import pytest
 from proviso_client.v1 import matters_pb2
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_client.v1.errors_pb2 import FAILURE_CAUSE_NOT_ALLOWED
-from proviso_service.wiring import StartupError
+from proviso_service.wiring_resources import StartupError
 from tests.api.serving import refusal
 from tests.support.running import AGREEMENT, RunningService, running_service
 from tests.support.scripted_model import text

@@ -155,10 +155,10 @@ def test_insecure_set_by_a_variable_stays_without_the_flag(proviso: Proviso, mon
 
 
 def test_service_that_cannot_start_is_one_line(proviso: Proviso, monkeypatch: pytest.MonkeyPatch) -> None:
-    from proviso_service import server, wiring
+    from proviso_service import server, wiring_resources
 
     async def refuse(settings: Settings, _workers: int) -> None:
-        raise wiring.StartupError(f"{settings.server.host} is reachable\nfrom other machines")
+        raise wiring_resources.StartupError(f"{settings.server.host} is reachable\nfrom other machines")
 
     monkeypatch.setattr(server, "serve", refuse)
     assert one_line(proviso("serve", "--host", "0.0.0.0")) == "proviso: 0.0.0.0 is reachable from other machines"  # noqa: S104

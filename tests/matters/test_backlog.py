@@ -13,6 +13,7 @@ from tests.support.stored import a_document
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LIMITS = Limits(2, 2, 2, 2)
+OWNER = "replica-1"
 
 
 async def _added(world: MattersWorld, matter: Matter, count: int, filename: str = "lease") -> list[Document]:
@@ -36,7 +37,7 @@ async def _taken(world: MattersWorld, backlog: Backlog, count: int) -> list[str]
 async def test_what_does_not_fit_in_memory_is_taken_from_the_rows(idle_world: MattersWorld, capacity: int) -> None:
     matter = await idle_world.store.create_matter(TENANT, "Northwind")
     added = await _added(idle_world, matter, 7)
-    backlog = Backlog(idle_world.store, LIMITS, capacity)
+    backlog = Backlog(idle_world.store, LIMITS, capacity, OWNER)
     await backlog.load()
     assert await _taken(idle_world, backlog, 7) == [document.filename for document in added]
 
@@ -48,7 +49,7 @@ async def test_many_documents_of_a_tenant_keep_no_others_waiting(
 ) -> None:
     store = idle_world.store
     many, few = await store.create_matter(TENANT, "Many"), await store.create_matter(OTHER_TENANT, "Few")
-    backlog = Backlog(store, LIMITS, capacity)
+    backlog = Backlog(store, LIMITS, capacity, OWNER)
     documents = [*await _added(idle_world, many, 7, "many"), *await _added(idle_world, few, 2, "few")]
     if are_stored_before:
         await backlog.load()
@@ -62,7 +63,7 @@ async def test_many_documents_of_a_tenant_keep_no_others_waiting(
 
 async def test_small_documents_come_first_but_a_large_one_grows_older(idle_world: MattersWorld) -> None:
     matter = await idle_world.store.create_matter(TENANT, "Northwind")
-    backlog = Backlog(idle_world.store, LIMITS, 20)
+    backlog = Backlog(idle_world.store, LIMITS, 20, OWNER)
     for name, seconds, size in (("large", 0, 60), ("later", 59, 0), ("last", 61, 0), ("first", 0, 0)):
         uploaded = NOW + timedelta(seconds=seconds)
         document = replace(a_document(matter, name, uploaded=uploaded), size_bytes=size * AGEING_BYTES_PER_S)
@@ -74,7 +75,7 @@ async def test_a_document_is_nobody_elses_while_it_is_worked_on(idle_world: Matt
     store = idle_world.store
     matter = await store.create_matter(TENANT, "Northwind")
     first, second = await _added(idle_world, matter, 2)
-    backlog = Backlog(store, LIMITS, capacity=5)
+    backlog = Backlog(store, LIMITS, 5, OWNER)
     backlog.add(first)
     async with backlog.next() as document:
         assert document == first
@@ -89,7 +90,7 @@ async def test_a_document_is_nobody_elses_while_it_is_worked_on(idle_world: Matt
 
 async def test_a_document_whose_work_was_broken_off_is_read_again(idle_world: MattersWorld) -> None:
     matter = await idle_world.store.create_matter(TENANT, "Northwind")
-    backlog = Backlog(idle_world.store, LIMITS, capacity=5)
+    backlog = Backlog(idle_world.store, LIMITS, 5, OWNER)
     (added,) = await _added(idle_world, matter, 1)
     backlog.add(added)
     with pytest.raises(RuntimeError):

@@ -1,4 +1,4 @@
-"""Searches wait for one thread, and find what each would find alone."""
+"""Searches wait for their threads, and find what each would find alone."""
 
 import asyncio
 import threading
@@ -55,7 +55,7 @@ def thread(monkeypatch: pytest.MonkeyPatch) -> Thread:
 
 @pytest.fixture
 async def queue() -> AsyncIterator[SearchQueue]:
-    queue = SearchQueue()
+    queue = SearchQueue(threads=1)
     yield queue
     await queue.close()
 
@@ -74,6 +74,24 @@ async def test_searches_at_once_find_what_each_finds_alone(queue: SearchQueue) -
     assert found == [INDEX.search(query) for query in queries]
 
 
+async def test_two_threads_search_beside_each_other_and_answer_every_search(thread: Thread) -> None:
+    queue, meeting = SearchQueue(), threading.Barrier(2)
+    thread.may_search.set()
+    with_nearest, have_met = thread.with_nearest, threading.Event()
+
+    def met(queries: Sequence[IndexQuery]) -> list[IndexQuery]:
+        if not have_met.is_set():
+            meeting.wait(10)
+            have_met.set()
+        return with_nearest(queries)
+
+    thread.with_nearest = met  # type: ignore[method-assign]
+    found = await asyncio.gather(*(queue.search(INDEX, query_for("rent")) for _ in range(50)))
+    assert [answer.worded for answer in found] == [10] * 50
+    assert sum(thread.compared) == 50
+    await queue.close()
+
+
 async def test_those_that_wait_for_one_index_are_compared_at_once_and_not_too_many(
     queue: SearchQueue, thread: Thread
 ) -> None:
@@ -83,7 +101,7 @@ async def test_those_that_wait_for_one_index_are_compared_at_once_and_not_too_ma
     waiting = await asked(queue, *mine, (other, query_for("rent")), *mine * 4)
     thread.may_search.set()
     await asyncio.gather(first, *waiting)
-    assert thread.compared == [1, 3, 1, search_queue.TOGETHER, 12 - search_queue.TOGETHER]
+    assert thread.compared == [1, 3, 1, *[search_queue.TOGETHER] * 3]
 
 
 async def test_a_search_whose_caller_has_gone_is_dropped(queue: SearchQueue, thread: Thread) -> None:

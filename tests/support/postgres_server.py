@@ -82,6 +82,12 @@ class PostgresServer:
             assert time.monotonic() < until, "the PostgreSQL server did not start"
             time.sleep(0.02)
 
+    @property
+    def pid(self) -> int:
+        """The process that has started all others of the server."""
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """Kills the server as `kill -9` does, with all its processes."""
         if self._process is not None:

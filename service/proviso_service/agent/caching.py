@@ -37,8 +37,8 @@ class CacheKey:
 
 
 class Cache(Protocol[V]):
-    """Keeps values for a limited time, as many as there is room for. Values that are kept must not be changed. No
-    method raises: a cache that does not work behaves like an empty one."""
+    """Keeps values for a limited time, as many as there is room for. Values that are kept must not be changed. A cache
+    that does not work behaves like an empty one; only `forget_tenant` raises, because what is deleted must be gone."""
 
     async def get(self, key: CacheKey) -> V | None: ...
 
@@ -49,7 +49,16 @@ class Cache(Protocol[V]):
         ...
 
     async def forget_tenant(self, tenant: str) -> None:
-        """Deletes all entries of the tenant."""
+        """Deletes all entries of the tenant. Raises Unavailable where it cannot."""
+        ...
+
+    def computing(self, key: CacheKey) -> AbstractAsyncContextManager[bool]:
+        """A block in which this process computes the value of a key that it has not found; at most one at a time is
+        open here for a key.
+
+        Where another process computes it, the block begins once that one has ended, and it is given False: the value is
+        there, or was not kept. Where that one was cancelled or killed, this process takes its place. It is given True
+        where it may compute, with the others waiting."""
         ...
 
 
@@ -101,7 +110,8 @@ class SharedCache(Generic[V]):
 
         Where that caller fails or keeps nothing, all that wait go on at once, and each computes the value for itself,
         so that nobody waits for one failure after another. Where that caller is cancelled, the one that has waited
-        longest takes its place. There is no time limit but the caller's own."""
+        longest takes its place. The caller may be in another process, if the cache is shared with it. There is no time
+        limit but the caller's own."""
         found = await self._cache.get(key)
         if found is not None:
             self.hits += 1
@@ -121,7 +131,7 @@ class SharedCache(Generic[V]):
         await self._cache.forget_other_versions(scope)
 
     async def forget_tenant(self, tenant: str) -> None:
-        """Deletes all entries of the tenant."""
+        """Deletes all entries of the tenant. Raises Unavailable where it cannot."""
         await self._cache.forget_tenant(tenant)
 
     @asynccontextmanager
@@ -132,9 +142,12 @@ class SharedCache(Generic[V]):
         try:
             async with computation.lock:
                 if not computation.is_over:
-                    with _over_unless_cancelled(computation):
-                        yield
-                    return
+                    async with self._cache.computing(key) as is_mine:
+                        if is_mine:
+                            with _over_unless_cancelled(computation):
+                                yield
+                            return
+                    computation.is_over = True
         finally:
             computation.callers -= 1
             # A caller that comes later computes the value anew.
@@ -188,7 +201,8 @@ class Caches:
         await self.results.forget_other_versions(scope)
 
     async def forget_tenant(self, tenant: str) -> None:
-        """Deletes all entries of a tenant that has deleted something: any reply may repeat what it said."""
+        """Deletes all entries of a tenant that has deleted something: any reply may repeat what it said. Raises
+        Unavailable where it cannot."""
         await self.replies.forget_tenant(tenant)
         await self.results.forget_tenant(tenant)
 

@@ -379,7 +379,8 @@ class Agent:
             raise SuspensionUnreadable(f"damaged: {type(error).__name__}") from None
 
     async def forget(self, tenant: str) -> None:
-        """Drops what is kept in memory of the conversations of a tenant that has deleted something."""
+        """Drops what is kept of the conversations of a tenant that has deleted something. Raises Unavailable where a
+        cache that processes share cannot be reached."""
         self.dependencies.sent.forget()
         if self.dependencies.caches is not None:
             await self.dependencies.caches.forget_tenant(tenant)

@@ -61,7 +61,7 @@ def write(suspended: SuspendedAgent) -> str:
         "memory": {name: form.dump_python(getattr(memory, name), mode="json") for name, form in _MEMORY.items()},
         **{name: form.dump_python(getattr(suspended, name), mode="json") for name, form in _REST.items()},
     }
-    return json.dumps(plain, default=_signature)
+    return json.dumps(plain, default=signature_text)
 
 
 def read(text: str) -> SuspendedAgent:
@@ -101,7 +101,7 @@ def _memory(plain: dict[str, Any]) -> TurnMemory:
     return TurnMemory(meter=UsageMeter(_CALLS.validate_python(plain["calls"])), **fields)
 
 
-def _signature(value: object) -> str:
+def signature_text(value: object) -> str:
     """Writes bytes as base64. Signatures of a model's thoughts may be bytes, and the clients of their providers accept
     base64 as well."""
     if isinstance(value, bytes):

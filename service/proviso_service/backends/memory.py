@@ -4,6 +4,7 @@ RecentQueries for those of queries."""
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -86,6 +87,10 @@ class MemoryCache(Generic[V]):
     async def forget_tenant(self, tenant: str) -> None:
         for key in [key for key in self._by_use if key.scope.tenant == tenant]:
             self._drop(key)
+
+    def computing(self, key: CacheKey) -> AbstractAsyncContextManager[bool]:
+        """No other process has this cache."""
+        return nullcontext(True)
 
     def _drop_expired(self) -> None:
         now = self._clock()

@@ -12,6 +12,7 @@ import typer
 
 from proviso_service.cli import audit
 from proviso_service.cli.configuration import DataDir, load_settings
+from proviso_service.cli.job_commands import jobs
 from proviso_service.cli.key_commands import keys
 from proviso_service.cli.output import CommandError, UsageProblem
 from proviso_service.cli.seal_commands import seal
@@ -29,6 +30,10 @@ agent = typer.Typer(name="agent", help="Work on an agent's folder.", no_args_is_
 ModelsDir = Annotated[
     Path | None,
     typer.Option(help="Folder of the embedded models [default: models in the data folder].", metavar="FOLDER"),
+]
+ModelProcesses = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes for the embedded models [default: they run in this one].", metavar="N"),
 ]
 DEFAULT_MODELS_DIR = Path(".proviso/models")
 
@@ -69,12 +74,7 @@ def serve(
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow an address other than loopback without TLS.")
     ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Processes for the embedded models [default: they run in the service's own].", metavar="N"
-        ),
-    ] = None,
+    workers: ModelProcesses = None,
 ) -> None:
     """Run the service until SIGTERM or Ctrl-C.
 
@@ -90,25 +90,30 @@ def serve(
             ("llm",): llm,
         }
     )
-    import asyncio
-    import gc
     import os
 
     # gRPC's own library would otherwise write several lines about a failure that is told here in one.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    from proviso_service.cli.running import run
 
-    # Importing makes many objects and no garbage; with the collector off the start takes about a quarter less.
-    gc.disable()
-    from proviso_service.cli.lean_imports import leave_out_unused
+    run("serve", settings, workers or 0)
 
-    leave_out_unused()
-    from proviso_service.server import serve as run
-    from proviso_service.wiring import StartupError
 
-    try:
-        asyncio.run(run(settings, workers or 0))
-    except StartupError as error:
-        raise UsageProblem(str(error)) from error
+@app.command()
+def worker(
+    data_dir: DataDir = None,
+    models_dir: ModelsDir = None,
+    workers: ModelProcesses = None,
+) -> None:
+    """Ingest the documents that services take in.
+
+    Runs until SIGTERM or Ctrl-C. It shares their PostgreSQL, Redis and S3 store, and listens on no port. Settings are
+    read as by serve.
+    """
+    settings = load_settings({("data_dir",): data_dir, ("models_dir",): models_dir})
+    from proviso_service.cli.running import run
+
+    run("work", settings, workers or 0)
 
 
 @app.command()
@@ -416,5 +421,6 @@ def check(
 
 
 app.add_typer(audit.commands)
+app.add_typer(jobs)
 app.add_typer(keys)
 app.add_typer(seal)

@@ -49,8 +49,8 @@ class Erasure:
     """Finishes deletions in a task between `open` and `close`. Their rows say what is to be done, so that the next
     process goes on where a killed one stopped.
 
-    `forget_caches` drops what the caches in memory hold of a tenant. `compact` rewrites the files of the storage, so
-    that they hold nothing that is not in their rows; it returns False where that has to wait for the night.
+    `forget_caches` drops what the caches hold of a tenant, or raises Unavailable. `compact` rewrites the files of the
+    storage, so that they hold nothing that is not in their rows; it returns False where that has to wait for the night.
     `notices` have other processes end and forget turns with this one, and drop what their caches hold."""
 
     def __init__(

@@ -11,6 +11,7 @@ from proviso_service.errors import (
     FailureCause,
     ModelApiError,
     ModelApiUnavailable,
+    ProvisoError,
     StorageFailed,
     TooBusy,
     Unavailable,
@@ -20,7 +21,9 @@ from proviso_service.matters.model import Document, DocumentProgress, DocumentSt
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.matters.rotation import Limits, Rotation
-from proviso_service.matters.stores import MatterStore
+from proviso_service.matters.shared_embedding import SharedEmbedding
+from proviso_service.matters.stores import ClaimLost, MatterStore, WorkQueue
+from proviso_service.notices import ALONE, OWNER_ALONE, About, Notices, What
 from proviso_service.retrying import Backoff, RetryPolicy
 
 AGEING_BYTES_PER_S = 100_000
@@ -32,8 +35,9 @@ class Backlog:
     """The queue of documents that wait for ingestion. The rows of documents are the whole queue; at most `capacity` of
     those that wait are in memory. What does not fit is read from its row again when there is room."""
 
-    def __init__(self, store: MatterStore, limits: Limits, capacity: int) -> None:
+    def __init__(self, store: WorkQueue, limits: Limits, capacity: int, owner: str) -> None:
         self._store = store
+        self._owner = owner
         self._rotation = Rotation(limits)
         self._capacity = capacity
         self._incomplete: set[str] = set()  # tenants who may have documents in rows that are not here
@@ -42,17 +46,19 @@ class Backlog:
         self._reading = asyncio.Lock()
 
     async def load(self) -> None:
-        """Adds documents that are neither READY nor FAILED, as many as there is room for, of all matters alike."""
+        """Adds documents that are neither READY nor FAILED, and that no other process is at work on, as many as there
+        is room for, of all matters alike."""
         incomplete, self._incomplete = self._incomplete, set()
         try:
-            unfinished = await self._store.unfinished_documents(self._capacity)
+            unfinished = await self._store.unfinished_documents(self._capacity, self._owner)
         except BaseException:
             self._incomplete |= incomplete
             raise
         if len(unfinished) == self._capacity:
             self._incomplete |= {document.tenant for document in unfinished}
         for document in unfinished:
-            self.add(document)
+            if document not in self._rotation:
+                self.add(document)
 
     def add(self, document: Document) -> None:
         """Adds a document. It is not lost even if the document is being worked on: its row is read again after that."""
@@ -104,14 +110,27 @@ STORAGE_PAUSE_S = 30.0
 """How long a worker waits while the storage fails before it reads a document again."""
 
 _LONGEST_RETRY_S = 60.0
+LEASE_S = 30.0
+"""A process that has not renewed its claims for so long is gone, and others take up its documents."""
+
+_RENEWALS_PER_LEASE = 3
+
+MAX_LOSSES = 5
+"""How many processes may end while they are at work on the same document until it has FAILED. Each may have been at
+work on others, too."""
+
+ENDS_PROCESSES = (
+    "The service has ended several times while it processed this document. Upload it again to retry, or split it."
+)
+CANCELLED = "An operator has ended the processing of this document. Upload it again to retry."
 FAULT = "The document could not be processed because of a fault in the service. Upload it again to retry."
 
 _log = structlog.get_logger(__name__)
 
 
 class Ingestion:
-    """As many workers over the queue as documents may be under way. Stopping leaves unfinished rows as they are, and
-    the next start ingests them anew."""
+    """As many workers over the queue as documents may be under way, which may be none. Stopping leaves unfinished rows
+    as they are, and the next start ingests them anew, or another process that shares the state."""
 
     def __init__(
         self,
@@ -120,33 +139,62 @@ class Ingestion:
         board: ProgressBoard,
         limits: Limits,
         retry_s: float = 1.0,
+        owner: str = OWNER_ALONE,
+        notices: Notices = ALONE,
+        together: SharedEmbedding | None = None,
     ) -> None:
-        """`retry_s` is the longest first wait after a transient failure; it doubles."""
+        """`retry_s` is the longest first wait after a transient failure; it doubles. `owner` names this process among
+        those that share the state, which tell each other by `notices` of documents that wait, and embed large ones
+        `together`."""
         self._store = store
         self._pipeline = pipeline
         self._board = board
         self._worker_count = limits.every
         self._retry_s = retry_s
         self._retries = RetryPolicy(ATTEMPTS - 1, Backoff(retry_s, _LONGEST_RETRY_S))
-        self._backlog = Backlog(store, limits, BACKLOG_CAPACITY)
+        self._backlog = Backlog(store, limits, BACKLOG_CAPACITY, owner)
+        self._owner = owner
+        self._notices = notices
+        self._together = together
         self._workers: list[asyncio.Task[None]] = []
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def open(self) -> None:
         """Starts the workers, beginning with the documents that earlier ones have left unfinished."""
-        await self._backlog.load()
-        self._workers = [asyncio.create_task(self._work()) for _ in range(self._worker_count)]
+        await self._store.release_claims(self._owner, lost=True)
+        if self._worker_count:
+            await self._backlog.load()
+            self._workers = [asyncio.create_task(self._work()) for _ in range(self._worker_count)]
+            if self._notices is not ALONE:
+                self._notices.hear(About.WORK, self._heard, self._backlog.load)
+                self._workers.append(asyncio.create_task(self._keep_claims(), name="claims of documents"))
+            if self._together:
+                helping = self._together.help(lambda: not self._running)
+                self._workers.append(asyncio.create_task(helping, name="batches of other processes"))
 
     async def close(self) -> None:
-        """Stops the workers where they are."""
+        """Stops the workers where they are, and leaves their documents to other processes."""
         for worker in self._workers:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
         self._workers = []
+        with suppress(ProvisoError):  # without storage the claims expire
+            await self._store.release_claims(self._owner)
 
     def add(self, document: Document) -> None:
         """Adds a PENDING document whose bytes are stored."""
-        self._backlog.add(document)
+        if self._worker_count:
+            self._backlog.add(document)
+        place = {"tenant": document.tenant, "matter_id": document.matter_id, "document_id": document.document_id}
+        self._notices.tell(About.WORK, **place)
+
+    async def cancel(self, tenant: str, matter_id: str, document_id: str) -> Document:
+        """Ends the ingestion of a document, here or in another process: it is FAILED. Returns the document, which stays
+        as it is where it is READY or FAILED already. Raises DocumentNotFound."""
+        document = await self._store.cancel(tenant, matter_id, document_id, CANCELLED)
+        self._end(document_id)
+        self._board.publish(DocumentProgress(document))
+        return document
 
     async def abandon(self, document_id: str) -> None:
         """Ends the work on a document whose row is deleted. Nothing more is written for it once this returns."""
@@ -165,6 +213,30 @@ class Ingestion:
                 _log.exception("ingestion of a document was left unfinished")
                 await asyncio.sleep(self._retry_s)
 
+    async def _heard(self, what: What) -> None:
+        """Adds a document that another process has taken in. Whoever comes first works on it."""
+        with suppress(DocumentNotFound):
+            document = await self._store.get_document(**what)
+            if not document.status.is_final:
+                self._backlog.add(document)
+
+    async def _keep_claims(self) -> None:
+        """Renews the claims, ends the work on documents that have come to their end elsewhere, and looks for documents
+        whose process is gone."""
+        while True:
+            await asyncio.sleep(LEASE_S / _RENEWALS_PER_LEASE)
+            try:
+                if claimed := list(self._running):
+                    for document_id in await self._store.renew_claims(self._owner, claimed, LEASE_S):
+                        self._end(document_id)
+                await self._backlog.load()
+            except Exception as failure:
+                _log.warning("claims_not_renewed", failure=repr(failure))
+
+    def _end(self, document_id: str) -> None:
+        if running := self._running.get(document_id):
+            running.cancel()
+
     async def _run(self, document: Document) -> None:
         running = self._running[document.document_id] = asyncio.create_task(self._ingest(document))
         try:
@@ -179,11 +251,15 @@ class Ingestion:
 
     async def _ingest(self, document: Document) -> None:
         try:
-            current = await self._store.get_document(document.tenant, document.matter_id, document.document_id)
-            if not current.status.is_final:
-                await self._ingest_patiently(current)
-        except DocumentNotFound:
-            pass  # The document was deleted, and the deletion left a record of what is to be cleared.
+            claim = await self._store.claim(document, self._owner, LEASE_S)
+            if claim is None:
+                return  # another process has it, or it has come to its end
+            if claim.losses >= MAX_LOSSES:
+                await self._fail(claim.document, ENDS_PROCESSES, FailureCause.FAILED)
+            else:
+                await self._ingest_patiently(claim.document)
+        except (DocumentNotFound, ClaimLost):
+            pass  # A deletion has left a record of what is to be cleared.
         except StorageFailed:
             raise  # the document stays as it is until there is storage for it
         except UnsupportedDocument as failure:

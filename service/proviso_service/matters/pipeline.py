@@ -1,16 +1,17 @@
 """Takes one document from its bytes to READY."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import KeyDestroyed, UnsupportedDocument
 from proviso_service.matters.files import FileReader
-from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
+from proviso_service.matters.model import Document, DocumentProgress
 from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.rotation import Gate, Limits
+from proviso_service.matters.shared_embedding import FEWEST_TEXTS, SharedEmbedding
 from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore
 from proviso_service.models import Embedder, ModelPassage, PassageWords, ReadingClassifier, Vectors
 from proviso_service.reading import Chunk, ReadDocument, readable
@@ -41,6 +42,20 @@ class ChunkEmbedder:
             self._seen |= zip(texts, vectors, strict=True)
         return np.stack([self._seen[sha256] for sha256 in hashes])
 
+    async def embed_together(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        shared: SharedEmbedding,
+        give_way: Callable[[], Awaitable[None]],
+        report: Callable[[int], None],
+    ) -> None:
+        """Has other processes help with the chunks of a large document, so that none of them is left for `embed`."""
+        by_hash = {c.content_sha256: readable(c.text) for c in chunks if c.content_sha256 not in self._seen}
+        if len(by_hash) >= FEWEST_TEXTS:
+            vectors = await shared.embed(document, list(by_hash.values()), give_way, report)
+            self._seen |= zip(by_hash, vectors, strict=True)
+
 
 BATCH_CHUNKS = 64
 STEP_TIME_LIMIT_S = 300.0
@@ -62,9 +77,11 @@ class Pipeline:
         files: FileReader,
         at_once: int,
         classifier: ReadingClassifier | None = None,
+        shared: SharedEmbedding | None = None,
     ) -> None:
         """`at_once` documents are embedded at once, and as many large ones read. One more place is for reading small
-        ones."""
+        ones. Very large ones are embedded with the help of other processes, where there are some."""
+        self._shared = shared
         self._reading = Gate(Limits(at_once + 1, at_once, at_once, at_once))
         self._embedding = Gate(Limits(at_once, at_once, at_once, at_once))
         self._store = store
@@ -75,12 +92,11 @@ class Pipeline:
         self._classifier = classifier
 
     async def ingest(self, document: Document, report: Report) -> None:
-        """Ingests a document and reports each state and the chunks embedded; the last report is READY. `report` may
-        raise to stop the work.
+        """Ingests a document, which is PROCESSING, and reports each state and the chunks embedded; the last report is
+        READY. `report` may raise to stop the work.
 
-        Raises UnsupportedDocument with the reason of a failure that a person can mend, and DocumentNotFound when the
-        document is deleted meanwhile."""
-        document = await self._store.set_status(document, DocumentStatus.PROCESSING)
+        Raises UnsupportedDocument with the reason of a failure that a person can mend, DocumentNotFound when the
+        document is deleted meanwhile, and ClaimLost when it has come to its end otherwise."""
         report(DocumentProgress(document))
         async with self._reading.admit(document):
             read = await self._read(document)
@@ -121,6 +137,15 @@ class Pipeline:
         await embedder.recall(chunks)
         by_length = sorted(range(len(chunks)), key=lambda ordinal: len(chunks[ordinal].text))
         async with self._embedding.admit(document):
+            if self._shared:
+                in_order = [chunks[ordinal] for ordinal in by_length]
+                await embedder.embed_together(
+                    document,
+                    in_order,
+                    self._shared,
+                    lambda: self._embedding.give_way(document),
+                    lambda done: report(DocumentProgress(document, min(done, len(chunks)), len(chunks))),
+                )
             for start in range(0, len(chunks), BATCH_CHUNKS):
                 if start:
                     await self._embedding.give_way(document)

@@ -79,8 +79,12 @@ class ResidentIndexes:
         approximate: NearestPassages | None = None,
         large: int = LARGE,
         notices: Notices = ALONE,
+        *,
+        keeps: bool = True,
     ) -> None:
+        """A process that never searches `keeps` none; other processes are told as ever."""
         self._store = store
+        self._keeps = keeps
         self._model_id = model_id
         self._dimensions = dimensions
         self._max_bytes = max_bytes
@@ -187,6 +191,8 @@ class ResidentIndexes:
             await self._renew(key)
 
     def _bring_up_to_date(self, key: Key) -> None:
+        if not self._keeps:
+            return
         self._behind.add(key)
         if key not in self._following and not self._closed:
             self._following[key] = asyncio.create_task(self._follow(key))

@@ -1,7 +1,8 @@
-"""SearchQueue searches indexes in one thread, in the order of the calls. Several threads would take longer for the same
+"""SearchQueue searches indexes in two threads, in the order of the calls. More threads would take longer for the same
 searches: each waits for the interpreter whenever numpy hands over an array."""
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,9 @@ from dataclasses import dataclass
 from proviso_service.errors import Draining
 from proviso_service.matters.search_index import IndexAnswer, IndexQuery, MatterIndex
 
-TOGETHER = 8
+THREADS = 2
+
+TOGETHER = 4
 """The most searches whose vectors are compared at once. Nobody gets an answer before all of them have one."""
 
 
@@ -27,12 +30,14 @@ Outcome = tuple[WaitingSearch, IndexAnswer | Exception]
 
 
 class SearchQueue:
-    """Searches that wait for their thread. There are as many as the Retriever lets run at the same time. A search whose
+    """Searches that wait for a thread. There are as many as the Retriever lets run at the same time. A search whose
     caller has gone before its turn is dropped."""
 
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
+    def __init__(self, threads: int = THREADS) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="search")
+        self._idle = threads
         self._waiting: deque[WaitingSearch] = deque()
+        self._lock = threading.Lock()
         self._closed = False
 
     async def search(self, index: MatterIndex, query: IndexQuery) -> IndexAnswer:
@@ -41,30 +46,36 @@ class SearchQueue:
             raise Draining
         loop = asyncio.get_running_loop()
         search = WaitingSearch(index, query, loop.create_future())
-        self._waiting.append(search)
-        if len(self._waiting) == 1:  # else the thread that is on its way takes this one, too
-            self._thread.submit(self._search_waiting, loop)
+        with self._lock:
+            self._waiting.append(search)
+            is_taken = self._idle == 0  # by a thread that is at work
+            self._idle -= not is_taken
+        if not is_taken:
+            self._threads.submit(self._search_waiting, loop)
         return await search.answer
 
     async def close(self) -> None:
         """Refuses new searches and waits for those that have been asked for, which take milliseconds."""
         self._closed = True
-        await asyncio.to_thread(self._thread.shutdown)
+        await asyncio.to_thread(self._threads.shutdown)
 
     def _search_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Does the waiting searches, in the thread."""
+        """Does the waiting searches, in a thread."""
         while searches := self._next():
             loop.call_soon_threadsafe(_tell, _outcomes(searches))
 
     def _next(self) -> list[WaitingSearch]:
-        """Takes the first of those that wait, and those behind it that search the same index."""
+        """Takes the first of those that wait, and those behind it that search the same index. The thread is idle where
+        there are none."""
         taken: list[WaitingSearch] = []
-        while self._waiting and len(taken) < TOGETHER:
-            if taken and self._waiting[0].index is not taken[0].index:
-                break
-            search = self._waiting.popleft()
-            if not search.answer.cancelled():
-                taken.append(search)
+        with self._lock:
+            while self._waiting and len(taken) < TOGETHER:
+                if taken and self._waiting[0].index is not taken[0].index:
+                    break
+                search = self._waiting.popleft()
+                if not search.answer.cancelled():
+                    taken.append(search)
+            self._idle += not taken
         return taken
 
 

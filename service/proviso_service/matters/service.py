@@ -38,7 +38,8 @@ from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import DocumentWatch, ProgressBoard, ProgressElsewhere
 from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.rotation import Limits
-from proviso_service.matters.stores import BlobStore, Leftover, MatterStore
+from proviso_service.matters.shared_embedding import SharedEmbedding
+from proviso_service.matters.stores import BlobStore, Job, Leftover, MatterStore
 from proviso_service.matters.validation import (
     CheckedBytes,
     checked_header,
@@ -48,7 +49,7 @@ from proviso_service.matters.validation import (
     uuids_of,
 )
 from proviso_service.models import Embedder, ReadingClassifier
-from proviso_service.notices import ALONE, Notices
+from proviso_service.notices import ALONE, OWNER_ALONE, Notices
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import DocumentReader, Span
 from proviso_service.settings import DocumentSettings
@@ -89,8 +90,10 @@ class Matters:
         reader: DocumentReader,
         classifier: ReadingClassifier | None = None,
         notices: Notices = ALONE,
+        owner: str = OWNER_ALONE,
     ) -> None:
-        """By `notices` processes that share the stores tell each other how documents come along."""
+        """`owner` names this process among those that share the stores, which tell each other by `notices` which
+        documents wait, and how they come along."""
         self._store = store
         self._blobs = blobs
         self._settings = settings
@@ -98,9 +101,12 @@ class Matters:
         self._elsewhere = ProgressElsewhere(store, self._board, notices)
         self._files = FileReader(reader)
         at_once = settings.ingest_workers
-        pipeline = Pipeline(store, blobs, indexes, embedder, self._files, at_once, classifier)
+        together = None if notices is ALONE else SharedEmbedding(store, embedder, owner, notices)
+        pipeline = Pipeline(store, blobs, indexes, embedder, self._files, at_once, classifier, together)
         under_way = Limits(every=4 * at_once, large=3 * at_once, large_of_tenant=2 * at_once, large_of_matter=at_once)
-        self._ingestion = Ingestion(store, pipeline, self._board, under_way)
+        self._ingestion = Ingestion(
+            store, pipeline, self._board, under_way, owner=owner, notices=notices, together=together
+        )
         self._clearing = Clearing(store, indexes, blobs, self._ingestion, self._board, is_alone=notices is ALONE)
         self._open = False
         self._finishing: set[asyncio.Task[object]] = set()
@@ -215,6 +221,25 @@ class Matters:
         DocumentNotFound and UnderLegalHold."""
         document = await self.get_document(tenant, matter_id, document_id)
         return await self._finish(self._delete_document(document))
+
+    async def jobs(self, tenant: str, page: PageRequest, *, failed_only: bool = False) -> Page[Job]:
+        """Returns a page of the documents of a tenant that are not READY, in the order of upload."""
+        return await self._store.jobs(tenant, page, failed_only=failed_only)
+
+    async def retry_job(self, tenant: str, matter_id: str, document_id: str) -> Document:
+        """Has a FAILED document ingested once more, and returns it; another one stays as it is. Raises MatterNotFound
+        and DocumentNotFound."""
+        document_id = uuid_of("document_id", document_id)
+        document = await self._store.retry(tenant, await self._checked(tenant, matter_id), document_id)
+        if not document.status.is_final:
+            self._ingestion.add(document)
+        return document
+
+    async def cancel_job(self, tenant: str, matter_id: str, document_id: str) -> Document:
+        """Ends the ingestion of a document, whichever process is at work on it, and returns it: FAILED, unless it was
+        READY. Raises MatterNotFound and DocumentNotFound."""
+        document_id = uuid_of("document_id", document_id)
+        return await self._ingestion.cancel(tenant, await self._checked(tenant, matter_id), document_id)
 
     async def watch(
         self, tenant: str, matter_id: str, document_ids: Sequence[str]

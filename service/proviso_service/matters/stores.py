@@ -34,6 +34,102 @@ class Leftover:
     matter_deleted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right of one process to work on a document, which is PROCESSING. `losses` says how many processes have ended
+    while they were at work on it."""
+
+    document: Document
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The ingestion of a document that is not READY. `owner` is the process at work on it, empty while there is none,
+    and `losses` says how many have ended while they were."""
+
+    document: Document
+    owner: str
+    losses: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingBatch:
+    """Some texts of a large document under way, which whatever process claims them embeds."""
+
+    tenant: str
+    document_id: str
+    number: int
+    texts: tuple[str, ...]
+
+
+class ClaimLost(Exception):
+    """Another process has brought the document to its end, or a person has. The argument is its id."""
+
+
+class WorkQueue(Protocol):
+    """The documents that wait for their ingestion, or are under way, in the processes that share the state. A process,
+    `owner`, claims a document before it works on it, and renews its claims; those of a process that is gone expire. A
+    claim ends when the document is READY, FAILED or deleted."""
+
+    async def unfinished_documents(self, limit: int, owner: str = "") -> Sequence[Document]:
+        """Returns documents of all tenants that are neither READY nor FAILED, none of deleted matters; where an `owner`
+        is given, only those that no other process has claimed. Tenants take turns, and so do the matters of each, of
+        which the oldest documents come first."""
+        ...
+
+    async def claim(self, document: Document, owner: str, lease_s: float) -> Claim | None:
+        """Claims a document for `lease_s` seconds, and makes it PROCESSING. None where another process has it, or where
+        it is READY or FAILED. Raises DocumentNotFound."""
+        ...
+
+    async def renew_claims(self, owner: str, document_ids: Sequence[str], lease_s: float) -> Sequence[str]:
+        """Extends claims by `lease_s` seconds from now. Returns those of the documents that the owner has not claimed
+        any more."""
+        ...
+
+    async def release_claims(self, owner: str, *, lost: bool = False) -> None:
+        """Ends the claims of a process, so that others may go on with its documents; `lost` where it ended while it was
+        at work on them."""
+        ...
+
+    async def share_batches(self, document: Document, texts: Sequence[Sequence[str]]) -> None:
+        """Offers texts of a document to all processes, in place of what was offered of it before. Raises
+        DocumentNotFound."""
+        ...
+
+    async def claim_batch(self, owner: str, lease_s: float, document: Document | None = None) -> EmbeddingBatch | None:
+        """Claims a batch that nobody is at work on, for `lease_s` seconds: of the document, or of any. None where there
+        is none."""
+        ...
+
+    async def finish_batch(self, batch: EmbeddingBatch, vectors: Vectors | None) -> None:
+        """Stores the vectors of a batch, or offers it again where they are None. Nothing happens where the document has
+        come to its end."""
+        ...
+
+    async def unfinished_batches(self, document: Document) -> int:
+        """Returns how many batches of a document have no vectors yet."""
+        ...
+
+    async def finished_batches(self, document: Document) -> Sequence[bytes]:
+        """Returns the vectors of all batches of a document, in order, as little-endian float32."""
+        ...
+
+    async def jobs(self, tenant: str, page: PageRequest, *, failed_only: bool = False) -> Page[Job]:
+        """Returns a page of the documents of a tenant that are not READY, in the order of upload."""
+        ...
+
+    async def retry(self, tenant: str, matter_id: str, document_id: str) -> Document:
+        """Makes a FAILED document PENDING; another one stays as it is. Raises DocumentNotFound."""
+        ...
+
+    async def cancel(self, tenant: str, matter_id: str, document_id: str, reason: str) -> Document:
+        """Makes a document that is not READY a FAILED one, with this reason, which ends the claim of it. Raises
+        DocumentNotFound."""
+        ...
+
+
 class MemberStore(Members, Protocol):
     """The members of matters. The methods raise MatterNotFound."""
 
@@ -51,7 +147,7 @@ class MemberStore(Members, Protocol):
         ...
 
 
-class MatterStore(Protocol):
+class MatterStore(WorkQueue, Protocol):
     """The rows of matters, documents, texts, chunks and what a search needs of them, which are the source of truth."""
 
     async def create_matter(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED, owner: str = "") -> Matter:
@@ -147,11 +243,6 @@ class MatterStore(Protocol):
         """Returns every document of a matter in the order of upload."""
         ...
 
-    async def unfinished_documents(self, limit: int) -> Sequence[Document]:
-        """Returns documents of all tenants that are neither READY nor FAILED, none of deleted matters. Tenants take
-        turns, and so do the matters of each, of which the oldest documents come first."""
-        ...
-
     async def documents_after(self, last: Document | None, limit: int) -> Sequence[Document]:
         """Returns documents of all tenants in a fixed order, after the one given."""
         ...
@@ -178,7 +269,7 @@ class MatterStore(Protocol):
     ) -> Document:
         """Stores text, structure, chunks with their vectors, what a search needs of them, and the `words` that a
         classifier has read in them, and makes the document READY, in one transaction.
-        Raises DocumentNotFound when it was deleted meanwhile."""
+        Raises DocumentNotFound when it was deleted meanwhile, and ClaimLost when it has come to its end otherwise."""
         ...
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> str:

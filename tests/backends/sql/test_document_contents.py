@@ -60,8 +60,10 @@ async def test_the_words_of_pages_are_kept_and_go_with_their_document(matters: S
     assert await matters.page_words("acme", ready.document_id, 2) == (None, 3)
     assert await matters.page_words("acme", ready.document_id, 3) == (pages[1], 3)
     assert await matters.page_words("other", ready.document_id, 1) == (None, 0)
+    await matters.set_status(ready, DocumentStatus.PROCESSING)
     await committed(matters, ready, "Rent is due.")
     assert await matters.page_words("acme", ready.document_id, 1) == (None, 0)
+    await matters.set_status(ready, DocumentStatus.PROCESSING)
     await matters.commit_ready(document, replace(parsed, page_words=pages), chunks, MODEL, vectors_of(chunks))
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     assert await matters.page_words("acme", ready.document_id, 1) == (None, 0)
@@ -101,6 +103,7 @@ async def test_ingesting_again_replaces_what_was_there(
     matters: SqlMatterStore, matter: Matter, database: Database
 ) -> None:
     document = await ingested(matters, matter, "Rent is due.", "The landlord repairs.", "Old words.")
+    await matters.set_status(document, DocumentStatus.PROCESSING)
     again = await committed(matters, document, "Rent is due.", "New words.")
     assert again.chunk_count == 2
     assert await matters.text("acme", document.document_id, 0) == "Rent is due.\nNew words."

@@ -38,8 +38,12 @@ ACROSS_TENANTS = {
     "SqlAuditStore.walk",
     "SqlCatalogVectors.get",
     "SqlCatalogVectors.put",
+    "BatchRows.claim_batch",
+    "BatchRows.finish_batch",
+    "ClaimRows.release_claims",
+    "ClaimRows.renew_claims",
+    "ClaimRows.unfinished_documents",
     "DocumentRows.documents_after",
-    "DocumentRows.unfinished_documents",
     "LeftoverRows.give_up_uploads",
     "LeftoverRows.leftovers",
     "LeftoverRows.uploads",
@@ -52,7 +56,7 @@ ACROSS_TENANTS = {
     "SqlTurnStore.take_over",
 }
 """API keys, which say whose tenant a call is of; the vectors of the operator's catalog; the ends and leases of turns of
-a process; what is taken up after a restart; and the clearing of what was deleted."""
+a process, and its claims of documents; what is taken up after a restart; and the clearing of what was deleted."""
 
 
 OF_WHOLE_FILES = {"backends/backup.py", "backends/storage.py", "cli/doctor.py"}

@@ -37,12 +37,17 @@ from proviso_client.v1.access_pb2 import (
 from proviso_client.v1.access_pb2_grpc import AccessServiceStub
 from proviso_client.v1.chat_pb2_grpc import ChatServiceStub
 from proviso_client.v1.maintenance_pb2 import (
+    CancelJobRequest,
+    Job,
+    ListJobsRequest,
     ListRatingsRequest,
     RatedAnswer,
     RebuildIndexRequest,
     RebuildIndexResponse,
+    RetryJobRequest,
 )
 from proviso_client.v1.maintenance_pb2_grpc import MaintenanceServiceStub
+from proviso_client.v1.matters_pb2 import Document
 from proviso_client.v1.sessions_pb2 import RATING_UNSPECIFIED, Rating
 from proviso_client.v1.turns_pb2 import ToolCallDecision
 
@@ -195,6 +200,27 @@ class AsyncClient:
         stub: MaintenanceServiceAsyncStub = MaintenanceServiceStub(self._calls.channel)
         request = ListRatingsRequest(rating=enum_value("RATING", rating), page_size=page_size)
         return self._calls.pages(stub.ListRatings, request, lambda page: page.ratings, timeout_s)
+
+    def jobs(
+        self, *, failed_only: bool = False, page_size: int = 0, timeout_s: float | None = None
+    ) -> AsyncIterator[Job]:
+        """Yields the documents of the caller's tenant that are not READY, oldest first, with the processes at work on
+        them, and requests each page when it is needed."""
+        stub: MaintenanceServiceAsyncStub = MaintenanceServiceStub(self._calls.channel)
+        request = ListJobsRequest(failed_only=failed_only, page_size=page_size)
+        return self._calls.pages(stub.ListJobs, request, lambda page: page.jobs, timeout_s)
+
+    async def retry_job(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> Document:
+        """Has a FAILED document ingested once more, and returns the document."""
+        stub: MaintenanceServiceAsyncStub = MaintenanceServiceStub(self._calls.channel)
+        request = RetryJobRequest(matter_id=matter_id, document_id=document_id)
+        return (await self._calls.unary(stub.RetryJob, request, timeout_s)).document
+
+    async def cancel_job(self, matter_id: str, document_id: str, *, timeout_s: float | None = None) -> Document:
+        """Ends the ingestion of a document, which is FAILED then, and returns the document."""
+        stub: MaintenanceServiceAsyncStub = MaintenanceServiceStub(self._calls.channel)
+        request = CancelJobRequest(matter_id=matter_id, document_id=document_id)
+        return (await self._calls.unary(stub.CancelJob, request, timeout_s)).document
 
     def audit_events(
         self,

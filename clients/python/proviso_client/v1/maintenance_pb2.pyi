@@ -1,3 +1,4 @@
+from proviso_client.v1 import matters_pb2 as _matters_pb2
 from proviso_client.v1 import sessions_pb2 as _sessions_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -52,3 +53,61 @@ class ListRatingsResponse(_message.Message):
     next_page_token: str
     total_size: int
     def __init__(self, ratings: _Optional[_Iterable[_Union[RatedAnswer, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
+
+class Job(_message.Message):
+    __slots__ = ("document", "worker", "lost_workers")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    WORKER_FIELD_NUMBER: _ClassVar[int]
+    LOST_WORKERS_FIELD_NUMBER: _ClassVar[int]
+    document: _matters_pb2.Document
+    worker: str
+    lost_workers: int
+    def __init__(self, document: _Optional[_Union[_matters_pb2.Document, _Mapping]] = ..., worker: _Optional[str] = ..., lost_workers: _Optional[int] = ...) -> None: ...
+
+class ListJobsRequest(_message.Message):
+    __slots__ = ("page_size", "page_token", "failed_only")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    FAILED_ONLY_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    failed_only: bool
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., failed_only: _Optional[bool] = ...) -> None: ...
+
+class ListJobsResponse(_message.Message):
+    __slots__ = ("jobs", "next_page_token", "total_size")
+    JOBS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
+    jobs: _containers.RepeatedCompositeFieldContainer[Job]
+    next_page_token: str
+    total_size: int
+    def __init__(self, jobs: _Optional[_Iterable[_Union[Job, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., total_size: _Optional[int] = ...) -> None: ...
+
+class RetryJobRequest(_message.Message):
+    __slots__ = ("matter_id", "document_id")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_id: str
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ...) -> None: ...
+
+class RetryJobResponse(_message.Message):
+    __slots__ = ("document",)
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    document: _matters_pb2.Document
+    def __init__(self, document: _Optional[_Union[_matters_pb2.Document, _Mapping]] = ...) -> None: ...
+
+class CancelJobRequest(_message.Message):
+    __slots__ = ("matter_id", "document_id")
+    MATTER_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    matter_id: str
+    document_id: str
+    def __init__(self, matter_id: _Optional[str] = ..., document_id: _Optional[str] = ...) -> None: ...
+
+class CancelJobResponse(_message.Message):
+    __slots__ = ("document",)
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    document: _matters_pb2.Document
+    def __init__(self, document: _Optional[_Union[_matters_pb2.Document, _Mapping]] = ...) -> None: ...

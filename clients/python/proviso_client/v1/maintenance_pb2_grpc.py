@@ -46,6 +46,21 @@ class MaintenanceServiceStub:
                 request_serializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsRequest.SerializeToString,
                 response_deserializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsResponse.FromString,
                 _registered_method=True)
+        self.ListJobs = channel.unary_unary(
+                '/proviso.v1.MaintenanceService/ListJobs',
+                request_serializer=proviso_dot_v1_dot_maintenance__pb2.ListJobsRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_maintenance__pb2.ListJobsResponse.FromString,
+                _registered_method=True)
+        self.RetryJob = channel.unary_unary(
+                '/proviso.v1.MaintenanceService/RetryJob',
+                request_serializer=proviso_dot_v1_dot_maintenance__pb2.RetryJobRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_maintenance__pb2.RetryJobResponse.FromString,
+                _registered_method=True)
+        self.CancelJob = channel.unary_unary(
+                '/proviso.v1.MaintenanceService/CancelJob',
+                request_serializer=proviso_dot_v1_dot_maintenance__pb2.CancelJobRequest.SerializeToString,
+                response_deserializer=proviso_dot_v1_dot_maintenance__pb2.CancelJobResponse.FromString,
+                _registered_method=True)
 
 
 class MaintenanceServiceServicer:
@@ -71,6 +86,33 @@ class MaintenanceServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListJobs(self, request, context):
+        """ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+        wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+        ListDeletions.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryJob(self, request, context):
+        """RetryJob has a FAILED document ingested once more. Another document stays as it is.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CancelJob(self, request, context):
+        """CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+        cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_MaintenanceServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -83,6 +125,21 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
                     servicer.ListRatings,
                     request_deserializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsRequest.FromString,
                     response_serializer=proviso_dot_v1_dot_maintenance__pb2.ListRatingsResponse.SerializeToString,
+            ),
+            'ListJobs': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListJobs,
+                    request_deserializer=proviso_dot_v1_dot_maintenance__pb2.ListJobsRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_maintenance__pb2.ListJobsResponse.SerializeToString,
+            ),
+            'RetryJob': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryJob,
+                    request_deserializer=proviso_dot_v1_dot_maintenance__pb2.RetryJobRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_maintenance__pb2.RetryJobResponse.SerializeToString,
+            ),
+            'CancelJob': grpc.unary_unary_rpc_method_handler(
+                    servicer.CancelJob,
+                    request_deserializer=proviso_dot_v1_dot_maintenance__pb2.CancelJobRequest.FromString,
+                    response_serializer=proviso_dot_v1_dot_maintenance__pb2.CancelJobResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -141,6 +198,87 @@ class MaintenanceService:
             '/proviso.v1.MaintenanceService/ListRatings',
             proviso_dot_v1_dot_maintenance__pb2.ListRatingsRequest.SerializeToString,
             proviso_dot_v1_dot_maintenance__pb2.ListRatingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListJobs(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MaintenanceService/ListJobs',
+            proviso_dot_v1_dot_maintenance__pb2.ListJobsRequest.SerializeToString,
+            proviso_dot_v1_dot_maintenance__pb2.ListJobsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryJob(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MaintenanceService/RetryJob',
+            proviso_dot_v1_dot_maintenance__pb2.RetryJobRequest.SerializeToString,
+            proviso_dot_v1_dot_maintenance__pb2.RetryJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CancelJob(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/proviso.v1.MaintenanceService/CancelJob',
+            proviso_dot_v1_dot_maintenance__pb2.CancelJobRequest.SerializeToString,
+            proviso_dot_v1_dot_maintenance__pb2.CancelJobResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,21 @@ class MaintenanceServiceStub:
     """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
     """
+    ListJobs: _grpc.UnaryUnaryMultiCallable[_maintenance_pb2.ListJobsRequest, _maintenance_pb2.ListJobsResponse]
+    """ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+    wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+    ListDeletions.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    """
+    RetryJob: _grpc.UnaryUnaryMultiCallable[_maintenance_pb2.RetryJobRequest, _maintenance_pb2.RetryJobResponse]
+    """RetryJob has a FAILED document ingested once more. Another document stays as it is.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    """
+    CancelJob: _grpc.UnaryUnaryMultiCallable[_maintenance_pb2.CancelJobRequest, _maintenance_pb2.CancelJobResponse]
+    """CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+    cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    """
 
 @_typing.type_check_only
 class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
@@ -62,6 +77,21 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
     ListRatings: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]  # type: ignore[assignment]
     """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
     Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    """
+    ListJobs: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.ListJobsRequest, _maintenance_pb2.ListJobsResponse]  # type: ignore[assignment]
+    """ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+    wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+    ListDeletions.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+    """
+    RetryJob: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.RetryJobRequest, _maintenance_pb2.RetryJobResponse]  # type: ignore[assignment]
+    """RetryJob has a FAILED document ingested once more. Another document stays as it is.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+    """
+    CancelJob: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.CancelJobRequest, _maintenance_pb2.CancelJobResponse]  # type: ignore[assignment]
+    """CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+    cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
     """
 
 class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -89,6 +119,39 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_maintenance_pb2.ListRatingsResponse, _abc.Awaitable[_maintenance_pb2.ListRatingsResponse]]:
         """ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
         Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        """
+
+    @_abc_1.abstractmethod
+    def ListJobs(
+        self,
+        request: _maintenance_pb2.ListJobsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_maintenance_pb2.ListJobsResponse, _abc.Awaitable[_maintenance_pb2.ListJobsResponse]]:
+        """ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+        wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+        ListDeletions.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+        """
+
+    @_abc_1.abstractmethod
+    def RetryJob(
+        self,
+        request: _maintenance_pb2.RetryJobRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_maintenance_pb2.RetryJobResponse, _abc.Awaitable[_maintenance_pb2.RetryJobResponse]]:
+        """RetryJob has a FAILED document ingested once more. Another document stays as it is.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+        """
+
+    @_abc_1.abstractmethod
+    def CancelJob(
+        self,
+        request: _maintenance_pb2.CancelJobRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_maintenance_pb2.CancelJobResponse, _abc.Awaitable[_maintenance_pb2.CancelJobResponse]]:
+        """CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+        cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
         """
 
 def add_MaintenanceServiceServicer_to_server(servicer: MaintenanceServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -114,6 +114,9 @@ RULES: Mapping[str, Mapping[str, Rule]] = {
     "MaintenanceService": {
         "RebuildIndex": Rule(Action.OPERATE, recorded="rebuild"),
         "ListRatings": Rule(Action.OPERATE, recorded="read"),
+        "ListJobs": Rule(Action.OPERATE, recorded="read"),
+        "RetryJob": Rule(Action.OPERATE),
+        "CancelJob": Rule(Action.OPERATE),
     },
 }
 """Every method of the contract, by service. A method without a rule is refused."""

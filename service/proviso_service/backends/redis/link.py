@@ -48,7 +48,7 @@ class RedisLink:
     def __init__(self, url: str, owner: str, lease_s: float, prefix: str = "proviso") -> None:
         self.owner = owner
         self._url = url
-        self._lease_s = lease_s
+        self.lease_s = lease_s
         self._prefix = prefix
         self._client = self.new_client()
         self._up = asyncio.Event()
@@ -149,7 +149,7 @@ class RedisLink:
         failures = 0
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._lease_s / _RENEWALS_PER_LEASE):
+                async with asyncio.timeout(self.lease_s / _RENEWALS_PER_LEASE):
                     await self.until_down()
             if not self.is_up:
                 failures += 1
@@ -170,5 +170,5 @@ class RedisLink:
                     await work()
 
     async def _renew(self) -> None:
-        lease = self._client.set(self.key("owner", self.owner), "1", px=round(self._lease_s * 1_000))
+        lease = self._client.set(self.key("owner", self.owner), "1", px=round(self.lease_s * 1_000))
         await with_timeout(ANSWER_S, lease)

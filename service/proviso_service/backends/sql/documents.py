@@ -39,8 +39,9 @@ from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.holds import is_held
 from proviso_service.backends.sql.pages import RowsByTime
 from proviso_service.backends.sql.tables import (
-    UNFINISHED,
+    claims,
     documents,
+    embedding_batches,
     leftovers,
     matters,
     page_words,
@@ -48,7 +49,7 @@ from proviso_service.backends.sql.tables import (
 )
 from proviso_service.erasure import DeletionKind
 from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound, UnderLegalHold
-from proviso_service.matters import Document, DocumentStatus, Leftover
+from proviso_service.matters import ClaimLost, Document, DocumentStatus, Leftover
 from proviso_service.models import PassageWords, Vectors
 from proviso_service.paging import Page, PageRequest
 from proviso_service.reading import Chunk, PageWords, ParsedDocument
@@ -56,9 +57,9 @@ from proviso_service.reading import Chunk, PageWords, ParsedDocument
 _Text = str | BindParameter[str]
 
 _BATCH_ROWS = 500
-_NO_FAILURE = MappingProxyType({"failure_reason": "", "failure_cause": None})
-_COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
-_NAMES = [column.name for column in _COLUMNS]
+NO_FAILURE = MappingProxyType({"failure_reason": "", "failure_cause": None})
+DOCUMENT_COLUMNS = [column for column in documents.c if column.name != "filename_folded"]
+_NAMES = [column.name for column in DOCUMENT_COLUMNS]
 
 
 class DocumentRows(Store):
@@ -81,7 +82,7 @@ class DocumentRows(Store):
             "replaces_document_id": _id_of(transaction.execute(named).first()),
         }
         new = insert(documents).values(values).on_conflict_do_nothing(index_elements=["tenant", "matter_id", "sha256"])
-        row = transaction.execute(new.returning(*_COLUMNS)).one_or_none()
+        row = transaction.execute(new.returning(*DOCUMENT_COLUMNS)).one_or_none()
         if row is not None:
             forget_leftovers(transaction, document.tenant, [document.document_id])
             record(transaction, self._database.now(), document.tenant, _done("upload", document))
@@ -119,21 +120,8 @@ class DocumentRows(Store):
 
     @reading
     @across_tenants
-    def unfinished_documents(self, transaction: Connection, limit: int) -> Sequence[Document]:
-        # Materialised, because SQLite would else read all documents in the order of the windows.
-        unfinished = select(*_COLUMNS).join_from(documents, matters).where(UNFINISHED, ~matters.c.deleted)
-        found = unfinished.cte("unfinished").prefix_with("MATERIALIZED").c
-        by_age = (found.upload_time, found.document_id)
-        place = func.row_number().over(partition_by=(found.tenant, found.matter_id), order_by=by_age).label("place")
-        placed = select(*found, place).subquery().c
-        turn = func.row_number().over(partition_by=placed.tenant, order_by=(placed.place, placed.matter_id))
-        query = select(*placed).order_by(turn, placed.upload_time, placed.document_id).limit(limit)
-        return [document_of(row) for row in transaction.execute(query)]
-
-    @reading
-    @across_tenants
     def documents_after(self, transaction: Connection, last: Document | None, limit: int) -> Sequence[Document]:
-        query = select(*_COLUMNS).order_by(documents.c.tenant, documents.c.document_id).limit(limit)
+        query = select(*DOCUMENT_COLUMNS).order_by(documents.c.tenant, documents.c.document_id).limit(limit)
         if last is not None:
             query = query.where(tuple_(documents.c.tenant, documents.c.document_id) > (last.tenant, last.document_id))
         return [document_of(row) for row in transaction.execute(query)]
@@ -148,6 +136,8 @@ class DocumentRows(Store):
         failure_cause: FailureCause | None = None,
     ) -> Document:
         before = lock_document(transaction, document)
+        if status.is_final:
+            end_claim(transaction, document)
         failure = {"failure_reason": failure_reason, "failure_cause": failure_cause}
         row = change_document(transaction, document, status=status, **failure)
         # Searches show READY documents, and answers name FAILED ones as unread: both depend on the index version.
@@ -205,10 +195,12 @@ class IngestedRows(Store):
     def _commit_contents(
         self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
     ) -> Document:
-        lock_document(transaction, document)
+        if lock_document(transaction, document).status.is_final:
+            raise ClaimLost(document.document_id)
+        end_claim(transaction, document)
         write_contents(transaction, document, contents)
         bump_index_version(transaction, document.tenant, document.matter_id)
-        return change_document(transaction, document, status=DocumentStatus.READY, **_NO_FAILURE, **measures)
+        return change_document(transaction, document, status=DocumentStatus.READY, **NO_FAILURE, **measures)
 
     @reading
     def text(self, transaction: Connection, tenant: str, document_id: str, start: int, end: int | None = None) -> str:
@@ -289,11 +281,23 @@ class LeftoverRows(Store):
 
 def lock_document(transaction: Connection, document: Document) -> Document:
     """The current row of the document, locked until the transaction ends. Raises DocumentNotFound."""
-    query = _documents_of(document.tenant, document.matter_id).where(documents.c.document_id == document.document_id)
+    return find_document(transaction, document.tenant, document.matter_id, document.document_id)
+
+
+def find_document(transaction: Connection, tenant: str, matter_id: str, document_id: str) -> Document:
+    """As `lock_document`, by the ids."""
+    query = _documents_of(tenant, matter_id).where(documents.c.document_id == document_id)
     row = transaction.execute(query.with_for_update()).one_or_none()
     if row is None:
-        raise DocumentNotFound(document.document_id)
+        raise DocumentNotFound(document_id)
     return document_of(row)
+
+
+def end_claim(transaction: Connection, document: Document) -> None:
+    """Ends the work on a document, whoever is at it."""
+    for table in (claims, embedding_batches):
+        of_document = table.c.tenant == document.tenant, table.c.document_id == document.document_id
+        transaction.execute(delete(table).where(*of_document))
 
 
 def _try_again(transaction: Connection, failed: Document, filename: str, media_type: str) -> Document:
@@ -306,7 +310,7 @@ def _try_again(transaction: Connection, failed: Document, filename: str, media_t
             place < tuple_(literal(failed.upload_time, UtcDateTime), failed.document_id)
         )
         changes["replaces_document_id"] = _id_of(transaction.execute(earlier).first())
-    return change_document(transaction, failed, status=DocumentStatus.PENDING, **_NO_FAILURE, **changes)
+    return change_document(transaction, failed, status=DocumentStatus.PENDING, **NO_FAILURE, **changes)
 
 
 def _done(action: str, document: Document) -> Done:
@@ -322,7 +326,7 @@ def change_document(transaction: Connection, document: Document, **values: Any) 
         update(documents)
         .where(documents.c.tenant == document.tenant, documents.c.document_id == document.document_id)
         .values(**values)
-        .returning(*_COLUMNS)
+        .returning(*DOCUMENT_COLUMNS)
     )
     return document_of(transaction.execute(statement).one())
 
@@ -336,12 +340,12 @@ def bump_index_version(transaction: Connection, tenant: str, matter_id: str) -> 
 
 
 def document_of(row: Row[Any]) -> Document:
-    """A document from a row that begins with _COLUMNS."""
+    """A document from a row that begins with DOCUMENT_COLUMNS."""
     return Document(**dict(zip(_NAMES, row, strict=False)))
 
 
 def _values(document: Document) -> dict[str, Any]:
-    values = {column.name: getattr(document, column.name) for column in _COLUMNS}
+    values = {column.name: getattr(document, column.name) for column in DOCUMENT_COLUMNS}
     return values | {"filename_folded": document.filename.casefold()}
 
 
@@ -352,7 +356,9 @@ def _place(tenant: str, matter_id: str) -> dict[str, object]:
 def _documents_of(tenant: _Text, matter_id: _Text) -> Select[Any]:
     """A query for the documents of a matter; it finds none when the matter is deleted."""
     not_deleted = exists().where(_is_matter(tenant, matter_id))
-    return select(*_COLUMNS).where(documents.c.tenant == tenant, documents.c.matter_id == matter_id, not_deleted)
+    return select(*DOCUMENT_COLUMNS).where(
+        documents.c.tenant == tenant, documents.c.matter_id == matter_id, not_deleted
+    )
 
 
 def _is_matter(tenant: _Text, matter_id: _Text) -> ColumnElement[bool]:

@@ -21,7 +21,9 @@ from sqlalchemy.dialects.sqlite import Insert
 
 from proviso_service.access import Done, MatterRole
 from proviso_service.backends.sql.audit import record, record_own
+from proviso_service.backends.sql.batches import BatchRows
 from proviso_service.backends.sql.chunks import ChunkRows, PackedRows
+from proviso_service.backends.sql.claims import ClaimRows
 from proviso_service.backends.sql.contents import forget_contents
 from proviso_service.backends.sql.database import across_tenants, looking_up, reading, writing
 from proviso_service.backends.sql.deletions import begin_deletion, count_documents
@@ -43,7 +45,7 @@ SLICE_CHUNKS = 1_000
 a second for it."""
 
 
-class SqlMatterStore(DocumentRows, IngestedRows, ChunkRows, PackedRows, LeftoverRows):
+class SqlMatterStore(DocumentRows, ClaimRows, BatchRows, IngestedRows, ChunkRows, PackedRows, LeftoverRows):
     """A MatterStore in a Database."""
 
     @writing

@@ -165,6 +165,35 @@ def _of_document() -> ForeignKeyConstraint:
     )
 
 
+claims = Table(
+    "claims",
+    metadata,
+    tenant(),
+    Column("document_id", NAME, nullable=False),
+    Column("owner", NAME, nullable=False),
+    Column("lease_expire_time", UtcDateTime, nullable=False),
+    Column("losses", Integer, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id"),
+    _of_document(),
+)
+"""Which process is at work on which unfinished document (see matters.Claim). `owner` is empty where none is."""
+
+embedding_batches = Table(
+    "embedding_batches",
+    metadata,
+    tenant(),
+    Column("document_id", NAME, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("texts", LargeBinary, nullable=False),
+    Column("vectors", LargeBinary),
+    Column("owner", NAME, nullable=False),
+    Column("lease_expire_time", UtcDateTime, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id", "number"),
+    _of_document(),
+)
+"""Texts of a large document under way, as compressed JSON, which processes embed together (see matters.EmbeddingBatch).
+`vectors` are little-endian float32, empty until they are made. The rows go when the document comes to its end."""
+
 outlines = Table(
     "outlines",
     metadata,
@@ -322,7 +351,7 @@ catalog_vectors = Table(
 """The vectors of what the catalog's items say, as little-endian float32. A larger `row_id` means a later row."""
 
 
-CURRENT_REVISION = "0017"
+CURRENT_REVISION = "0018"
 """The revision of the newest migration in `migrations/versions`."""
 
 

@@ -324,12 +324,407 @@ func (x *ListRatingsResponse) GetTotalSize() int32 {
 	return 0
 }
 
+// Job is the ingestion of a document.
+type Job struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The document; its status says whether it waits (PENDING), is under way (PROCESSING) or has FAILED.
+	Document *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	// The process that is at work on it; empty while there is none.
+	Worker string `protobuf:"bytes,2,opt,name=worker,proto3" json:"worker,omitempty"`
+	// How many processes have ended while they were at work on it. After the fifth it is FAILED.
+	LostWorkers   int32 `protobuf:"varint,3,opt,name=lost_workers,json=lostWorkers,proto3" json:"lost_workers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Job) Reset() {
+	*x = Job{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Job) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Job) ProtoMessage() {}
+
+func (x *Job) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Job.ProtoReflect.Descriptor instead.
+func (*Job) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Job) GetDocument() *Document {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
+func (x *Job) GetWorker() string {
+	if x != nil {
+		return x.Worker
+	}
+	return ""
+}
+
+func (x *Job) GetLostWorkers() int32 {
+	if x != nil {
+		return x.LostWorkers
+	}
+	return 0
+}
+
+// ListJobsRequest asks for a page of jobs.
+type ListJobsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of jobs to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+	// whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only documents that have FAILED.
+	FailedOnly    bool `protobuf:"varint,3,opt,name=failed_only,json=failedOnly,proto3" json:"failed_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListJobsRequest) Reset() {
+	*x = ListJobsRequest{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListJobsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListJobsRequest) ProtoMessage() {}
+
+func (x *ListJobsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListJobsRequest.ProtoReflect.Descriptor instead.
+func (*ListJobsRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListJobsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListJobsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListJobsRequest) GetFailedOnly() bool {
+	if x != nil {
+		return x.FailedOnly
+	}
+	return false
+}
+
+// ListJobsResponse is a page of jobs.
+type ListJobsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The jobs, the oldest documents first.
+	Jobs []*Job `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	// Token of the next page; empty on the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Number of jobs on all pages.
+	TotalSize     int32 `protobuf:"varint,3,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListJobsResponse) Reset() {
+	*x = ListJobsResponse{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListJobsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListJobsResponse) ProtoMessage() {}
+
+func (x *ListJobsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListJobsResponse.ProtoReflect.Descriptor instead.
+func (*ListJobsResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListJobsResponse) GetJobs() []*Job {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+func (x *ListJobsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListJobsResponse) GetTotalSize() int32 {
+	if x != nil {
+		return x.TotalSize
+	}
+	return 0
+}
+
+// RetryJobRequest names a document.
+type RetryJobRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter, or "documentation".
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// UUID of the document.
+	DocumentId    string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryJobRequest) Reset() {
+	*x = RetryJobRequest{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryJobRequest) ProtoMessage() {}
+
+func (x *RetryJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryJobRequest.ProtoReflect.Descriptor instead.
+func (*RetryJobRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *RetryJobRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *RetryJobRequest) GetDocumentId() string {
+	if x != nil {
+		return x.DocumentId
+	}
+	return ""
+}
+
+// RetryJobResponse holds the document.
+type RetryJobResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The document as it is now.
+	Document      *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryJobResponse) Reset() {
+	*x = RetryJobResponse{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryJobResponse) ProtoMessage() {}
+
+func (x *RetryJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryJobResponse.ProtoReflect.Descriptor instead.
+func (*RetryJobResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *RetryJobResponse) GetDocument() *Document {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
+// CancelJobRequest names a document.
+type CancelJobRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID of the matter, or "documentation".
+	MatterId string `protobuf:"bytes,1,opt,name=matter_id,json=matterId,proto3" json:"matter_id,omitempty"`
+	// UUID of the document.
+	DocumentId    string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelJobRequest) Reset() {
+	*x = CancelJobRequest{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelJobRequest) ProtoMessage() {}
+
+func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
+func (*CancelJobRequest) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CancelJobRequest) GetMatterId() string {
+	if x != nil {
+		return x.MatterId
+	}
+	return ""
+}
+
+func (x *CancelJobRequest) GetDocumentId() string {
+	if x != nil {
+		return x.DocumentId
+	}
+	return ""
+}
+
+// CancelJobResponse holds the document.
+type CancelJobResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The document as it is now.
+	Document      *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelJobResponse) Reset() {
+	*x = CancelJobResponse{}
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelJobResponse) ProtoMessage() {}
+
+func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_maintenance_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
+func (*CancelJobResponse) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CancelJobResponse) GetDocument() *Document {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
 var File_proviso_v1_maintenance_proto protoreflect.FileDescriptor
 
 const file_proviso_v1_maintenance_proto_rawDesc = "" +
 	"\n" +
 	"\x1cproviso/v1/maintenance.proto\x12\n" +
-	"proviso.v1\x1a\x19proviso/v1/sessions.proto\"\x15\n" +
+	"proviso.v1\x1a\x18proviso/v1/matters.proto\x1a\x19proviso/v1/sessions.proto\"\x15\n" +
 	"\x13RebuildIndexRequest\"^\n" +
 	"\x14RebuildIndexResponse\x12!\n" +
 	"\fvectors_done\x18\x01 \x01(\x05R\vvectorsDone\x12#\n" +
@@ -350,10 +745,40 @@ const file_proviso_v1_maintenance_proto_rawDesc = "" +
 	"\aratings\x18\x01 \x03(\v2\x17.proviso.v1.RatedAnswerR\aratings\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
 	"\n" +
-	"total_size\x18\x03 \x01(\x05R\ttotalSize2\xbe\x01\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"r\n" +
+	"\x03Job\x120\n" +
+	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\x12\x16\n" +
+	"\x06worker\x18\x02 \x01(\tR\x06worker\x12!\n" +
+	"\flost_workers\x18\x03 \x01(\x05R\vlostWorkers\"\x85\x01\n" +
+	"\x0fListJobsRequest\x12(\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x1f\n" +
+	"\vfailed_only\x18\x03 \x01(\bR\n" +
+	"failedOnly\"~\n" +
+	"\x10ListJobsResponse\x12#\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x0f.proviso.v1.JobR\x04jobs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"total_size\x18\x03 \x01(\x05R\ttotalSize\"\xae\x01\n" +
+	"\x0fRetryJobRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
+	"documentId\"D\n" +
+	"\x10RetryJobResponse\x120\n" +
+	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument\"\xaf\x01\n" +
+	"\x10CancelJobRequest\x12l\n" +
+	"\tmatter_id\x18\x01 \x01(\tBO\xe2A\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\bmatterId\x12-\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\n" +
+	"documentId\"E\n" +
+	"\x11CancelJobResponse\x120\n" +
+	"\bdocument\x18\x01 \x01(\v2\x14.proviso.v1.DocumentR\bdocument2\xa5\x03\n" +
 	"\x12MaintenanceService\x12S\n" +
 	"\fRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01\x12S\n" +
-	"\vListRatings\x12\x1e.proviso.v1.ListRatingsRequest\x1a\x1f.proviso.v1.ListRatingsResponse\"\x03\x90\x02\x01B\xb1\x01\n" +
+	"\vListRatings\x12\x1e.proviso.v1.ListRatingsRequest\x1a\x1f.proviso.v1.ListRatingsResponse\"\x03\x90\x02\x01\x12J\n" +
+	"\bListJobs\x12\x1b.proviso.v1.ListJobsRequest\x1a\x1c.proviso.v1.ListJobsResponse\"\x03\x90\x02\x01\x12J\n" +
+	"\bRetryJob\x12\x1b.proviso.v1.RetryJobRequest\x1a\x1c.proviso.v1.RetryJobResponse\"\x03\x90\x02\x02\x12M\n" +
+	"\tCancelJob\x12\x1c.proviso.v1.CancelJobRequest\x1a\x1d.proviso.v1.CancelJobResponse\"\x03\x90\x02\x02B\xb1\x01\n" +
 	"\x0ecom.proviso.v1B\x10MaintenanceProtoP\x01ZDgithub.com/proviso-legal/proviso/clients/go/gen/proviso/v1;provisov1\xa2\x02\x03PXX\xaa\x02\n" +
 	"Proviso.V1\xca\x02\n" +
 	"Proviso\\V1\xe2\x02\x16Proviso\\V1\\GPBMetadata\xea\x02\vProviso::V1b\x06proto3"
@@ -370,29 +795,47 @@ func file_proviso_v1_maintenance_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_maintenance_proto_rawDescData
 }
 
-var file_proviso_v1_maintenance_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_proviso_v1_maintenance_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_proviso_v1_maintenance_proto_goTypes = []any{
 	(*RebuildIndexRequest)(nil),  // 0: proviso.v1.RebuildIndexRequest
 	(*RebuildIndexResponse)(nil), // 1: proviso.v1.RebuildIndexResponse
 	(*ListRatingsRequest)(nil),   // 2: proviso.v1.ListRatingsRequest
 	(*RatedAnswer)(nil),          // 3: proviso.v1.RatedAnswer
 	(*ListRatingsResponse)(nil),  // 4: proviso.v1.ListRatingsResponse
-	(Rating)(0),                  // 5: proviso.v1.Rating
-	(*AnswerRating)(nil),         // 6: proviso.v1.AnswerRating
+	(*Job)(nil),                  // 5: proviso.v1.Job
+	(*ListJobsRequest)(nil),      // 6: proviso.v1.ListJobsRequest
+	(*ListJobsResponse)(nil),     // 7: proviso.v1.ListJobsResponse
+	(*RetryJobRequest)(nil),      // 8: proviso.v1.RetryJobRequest
+	(*RetryJobResponse)(nil),     // 9: proviso.v1.RetryJobResponse
+	(*CancelJobRequest)(nil),     // 10: proviso.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),    // 11: proviso.v1.CancelJobResponse
+	(Rating)(0),                  // 12: proviso.v1.Rating
+	(*AnswerRating)(nil),         // 13: proviso.v1.AnswerRating
+	(*Document)(nil),             // 14: proviso.v1.Document
 }
 var file_proviso_v1_maintenance_proto_depIdxs = []int32{
-	5, // 0: proviso.v1.ListRatingsRequest.rating:type_name -> proviso.v1.Rating
-	6, // 1: proviso.v1.RatedAnswer.rating:type_name -> proviso.v1.AnswerRating
-	3, // 2: proviso.v1.ListRatingsResponse.ratings:type_name -> proviso.v1.RatedAnswer
-	0, // 3: proviso.v1.MaintenanceService.RebuildIndex:input_type -> proviso.v1.RebuildIndexRequest
-	2, // 4: proviso.v1.MaintenanceService.ListRatings:input_type -> proviso.v1.ListRatingsRequest
-	1, // 5: proviso.v1.MaintenanceService.RebuildIndex:output_type -> proviso.v1.RebuildIndexResponse
-	4, // 6: proviso.v1.MaintenanceService.ListRatings:output_type -> proviso.v1.ListRatingsResponse
-	5, // [5:7] is the sub-list for method output_type
-	3, // [3:5] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	12, // 0: proviso.v1.ListRatingsRequest.rating:type_name -> proviso.v1.Rating
+	13, // 1: proviso.v1.RatedAnswer.rating:type_name -> proviso.v1.AnswerRating
+	3,  // 2: proviso.v1.ListRatingsResponse.ratings:type_name -> proviso.v1.RatedAnswer
+	14, // 3: proviso.v1.Job.document:type_name -> proviso.v1.Document
+	5,  // 4: proviso.v1.ListJobsResponse.jobs:type_name -> proviso.v1.Job
+	14, // 5: proviso.v1.RetryJobResponse.document:type_name -> proviso.v1.Document
+	14, // 6: proviso.v1.CancelJobResponse.document:type_name -> proviso.v1.Document
+	0,  // 7: proviso.v1.MaintenanceService.RebuildIndex:input_type -> proviso.v1.RebuildIndexRequest
+	2,  // 8: proviso.v1.MaintenanceService.ListRatings:input_type -> proviso.v1.ListRatingsRequest
+	6,  // 9: proviso.v1.MaintenanceService.ListJobs:input_type -> proviso.v1.ListJobsRequest
+	8,  // 10: proviso.v1.MaintenanceService.RetryJob:input_type -> proviso.v1.RetryJobRequest
+	10, // 11: proviso.v1.MaintenanceService.CancelJob:input_type -> proviso.v1.CancelJobRequest
+	1,  // 12: proviso.v1.MaintenanceService.RebuildIndex:output_type -> proviso.v1.RebuildIndexResponse
+	4,  // 13: proviso.v1.MaintenanceService.ListRatings:output_type -> proviso.v1.ListRatingsResponse
+	7,  // 14: proviso.v1.MaintenanceService.ListJobs:output_type -> proviso.v1.ListJobsResponse
+	9,  // 15: proviso.v1.MaintenanceService.RetryJob:output_type -> proviso.v1.RetryJobResponse
+	11, // 16: proviso.v1.MaintenanceService.CancelJob:output_type -> proviso.v1.CancelJobResponse
+	12, // [12:17] is the sub-list for method output_type
+	7,  // [7:12] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_maintenance_proto_init() }
@@ -400,6 +843,7 @@ func file_proviso_v1_maintenance_proto_init() {
 	if File_proviso_v1_maintenance_proto != nil {
 		return
 	}
+	file_proviso_v1_matters_proto_init()
 	file_proviso_v1_sessions_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -407,7 +851,7 @@ func file_proviso_v1_maintenance_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_maintenance_proto_rawDesc), len(file_proviso_v1_maintenance_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,9 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	MaintenanceService_RebuildIndex_FullMethodName = "/proviso.v1.MaintenanceService/RebuildIndex"
 	MaintenanceService_ListRatings_FullMethodName  = "/proviso.v1.MaintenanceService/ListRatings"
+	MaintenanceService_ListJobs_FullMethodName     = "/proviso.v1.MaintenanceService/ListJobs"
+	MaintenanceService_RetryJob_FullMethodName     = "/proviso.v1.MaintenanceService/RetryJob"
+	MaintenanceService_CancelJob_FullMethodName    = "/proviso.v1.MaintenanceService/CancelJob"
 )
 
 // MaintenanceServiceClient is the client API for MaintenanceService service.
@@ -38,6 +41,18 @@ type MaintenanceServiceClient interface {
 	// ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListRatings(ctx context.Context, in *ListRatingsRequest, opts ...grpc.CallOption) (*ListRatingsResponse, error)
+	// ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+	// wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+	// ListDeletions.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error)
+	// RetryJob has a FAILED document ingested once more. Another document stays as it is.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	RetryJob(ctx context.Context, in *RetryJobRequest, opts ...grpc.CallOption) (*RetryJobResponse, error)
+	// CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+	// cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
 }
 
 type maintenanceServiceClient struct {
@@ -77,6 +92,36 @@ func (c *maintenanceServiceClient) ListRatings(ctx context.Context, in *ListRati
 	return out, nil
 }
 
+func (c *maintenanceServiceClient) ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListJobsResponse)
+	err := c.cc.Invoke(ctx, MaintenanceService_ListJobs_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *maintenanceServiceClient) RetryJob(ctx context.Context, in *RetryJobRequest, opts ...grpc.CallOption) (*RetryJobResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RetryJobResponse)
+	err := c.cc.Invoke(ctx, MaintenanceService_RetryJob_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *maintenanceServiceClient) CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelJobResponse)
+	err := c.cc.Invoke(ctx, MaintenanceService_CancelJob_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MaintenanceServiceServer is the server API for MaintenanceService service.
 // All implementations must embed UnimplementedMaintenanceServiceServer
 // for forward compatibility.
@@ -92,6 +137,18 @@ type MaintenanceServiceServer interface {
 	// ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
 	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
 	ListRatings(context.Context, *ListRatingsRequest) (*ListRatingsResponse, error)
+	// ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+	// wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+	// ListDeletions.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+	ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error)
+	// RetryJob has a FAILED document ingested once more. Another document stays as it is.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	RetryJob(context.Context, *RetryJobRequest) (*RetryJobResponse, error)
+	// CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+	// cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
 	mustEmbedUnimplementedMaintenanceServiceServer()
 }
 
@@ -107,6 +164,15 @@ func (UnimplementedMaintenanceServiceServer) RebuildIndex(*RebuildIndexRequest, 
 }
 func (UnimplementedMaintenanceServiceServer) ListRatings(context.Context, *ListRatingsRequest) (*ListRatingsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRatings not implemented")
+}
+func (UnimplementedMaintenanceServiceServer) ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListJobs not implemented")
+}
+func (UnimplementedMaintenanceServiceServer) RetryJob(context.Context, *RetryJobRequest) (*RetryJobResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetryJob not implemented")
+}
+func (UnimplementedMaintenanceServiceServer) CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelJob not implemented")
 }
 func (UnimplementedMaintenanceServiceServer) mustEmbedUnimplementedMaintenanceServiceServer() {}
 func (UnimplementedMaintenanceServiceServer) testEmbeddedByValue()                            {}
@@ -158,6 +224,60 @@ func _MaintenanceService_ListRatings_Handler(srv interface{}, ctx context.Contex
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MaintenanceService_ListJobs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListJobsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaintenanceServiceServer).ListJobs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaintenanceService_ListJobs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaintenanceServiceServer).ListJobs(ctx, req.(*ListJobsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MaintenanceService_RetryJob_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetryJobRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaintenanceServiceServer).RetryJob(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaintenanceService_RetryJob_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaintenanceServiceServer).RetryJob(ctx, req.(*RetryJobRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MaintenanceService_CancelJob_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelJobRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MaintenanceServiceServer).CancelJob(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MaintenanceService_CancelJob_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MaintenanceServiceServer).CancelJob(ctx, req.(*CancelJobRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MaintenanceService_ServiceDesc is the grpc.ServiceDesc for MaintenanceService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -168,6 +288,18 @@ var MaintenanceService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRatings",
 			Handler:    _MaintenanceService_ListRatings_Handler,
+		},
+		{
+			MethodName: "ListJobs",
+			Handler:    _MaintenanceService_ListJobs_Handler,
+		},
+		{
+			MethodName: "RetryJob",
+			Handler:    _MaintenanceService_RetryJob_Handler,
+		},
+		{
+			MethodName: "CancelJob",
+			Handler:    _MaintenanceService_CancelJob_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

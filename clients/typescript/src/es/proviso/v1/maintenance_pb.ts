@@ -4,6 +4,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Document } from "./matters_pb.js";
+import { file_proviso_v1_matters } from "./matters_pb.js";
 import type { AnswerRating, Rating } from "./sessions_pb.js";
 import { file_proviso_v1_sessions } from "./sessions_pb.js";
 import type { Message } from "@bufbuild/protobuf";
@@ -12,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/maintenance.proto.
  */
 export const file_proviso_v1_maintenance: GenFile = /*@__PURE__*/
-  fileDesc("Chxwcm92aXNvL3YxL21haW50ZW5hbmNlLnByb3RvEgpwcm92aXNvLnYxIhUKE1JlYnVpbGRJbmRleFJlcXVlc3QiQwoUUmVidWlsZEluZGV4UmVzcG9uc2USFAoMdmVjdG9yc19kb25lGAEgASgFEhUKDXZlY3RvcnNfdG90YWwYAiABKAUigAEKEkxpc3RSYXRpbmdzUmVxdWVzdBIeCglwYWdlX3NpemUYASABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAEEiwKBnJhdGluZxgDIAEoDjISLnByb3Zpc28udjEuUmF0aW5nQgi6SAWCAQIQASJ9CgtSYXRlZEFuc3dlchIOCgZ0ZW5hbnQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRISCgpzZXNzaW9uX2lkGAMgASgJEg8KB3R1cm5faWQYBCABKAkSKAoGcmF0aW5nGAUgASgLMhgucHJvdmlzby52MS5BbnN3ZXJSYXRpbmcibAoTTGlzdFJhdGluZ3NSZXNwb25zZRIoCgdyYXRpbmdzGAEgAygLMhcucHJvdmlzby52MS5SYXRlZEFuc3dlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBTK+AQoSTWFpbnRlbmFuY2VTZXJ2aWNlElMKDFJlYnVpbGRJbmRleBIfLnByb3Zpc28udjEuUmVidWlsZEluZGV4UmVxdWVzdBogLnByb3Zpc28udjEuUmVidWlsZEluZGV4UmVzcG9uc2UwARJTCgtMaXN0UmF0aW5ncxIeLnByb3Zpc28udjEuTGlzdFJhdGluZ3NSZXF1ZXN0Gh8ucHJvdmlzby52MS5MaXN0UmF0aW5nc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_proviso_v1_sessions]);
+  fileDesc("Chxwcm92aXNvL3YxL21haW50ZW5hbmNlLnByb3RvEgpwcm92aXNvLnYxIhUKE1JlYnVpbGRJbmRleFJlcXVlc3QiQwoUUmVidWlsZEluZGV4UmVzcG9uc2USFAoMdmVjdG9yc19kb25lGAEgASgFEhUKDXZlY3RvcnNfdG90YWwYAiABKAUigAEKEkxpc3RSYXRpbmdzUmVxdWVzdBIeCglwYWdlX3NpemUYASABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAEEiwKBnJhdGluZxgDIAEoDjISLnByb3Zpc28udjEuUmF0aW5nQgi6SAWCAQIQASJ9CgtSYXRlZEFuc3dlchIOCgZ0ZW5hbnQYASABKAkSDwoHdXNlcl9pZBgCIAEoCRISCgpzZXNzaW9uX2lkGAMgASgJEg8KB3R1cm5faWQYBCABKAkSKAoGcmF0aW5nGAUgASgLMhgucHJvdmlzby52MS5BbnN3ZXJSYXRpbmcibAoTTGlzdFJhdGluZ3NSZXNwb25zZRIoCgdyYXRpbmdzGAEgAygLMhcucHJvdmlzby52MS5SYXRlZEFuc3dlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSJTCgNKb2ISJgoIZG9jdW1lbnQYASABKAsyFC5wcm92aXNvLnYxLkRvY3VtZW50Eg4KBndvcmtlchgCIAEoCRIUCgxsb3N0X3dvcmtlcnMYAyABKAUiZAoPTGlzdEpvYnNSZXF1ZXN0Eh4KCXBhZ2Vfc2l6ZRgBIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAQSEwoLZmFpbGVkX29ubHkYAyABKAgiXgoQTGlzdEpvYnNSZXNwb25zZRIdCgRqb2JzGAEgAygLMg8ucHJvdmlzby52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUimAEKD1JldHJ5Sm9iUmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABASI6ChBSZXRyeUpvYlJlc3BvbnNlEiYKCGRvY3VtZW50GAEgASgLMhQucHJvdmlzby52MS5Eb2N1bWVudCKZAQoQQ2FuY2VsSm9iUmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSIQoLZG9jdW1lbnRfaWQYAiABKAlCDOJBAQK6SAVyA7ABASI7ChFDYW5jZWxKb2JSZXNwb25zZRImCghkb2N1bWVudBgBIAEoCzIULnByb3Zpc28udjEuRG9jdW1lbnQypQMKEk1haW50ZW5hbmNlU2VydmljZRJTCgxSZWJ1aWxkSW5kZXgSHy5wcm92aXNvLnYxLlJlYnVpbGRJbmRleFJlcXVlc3QaIC5wcm92aXNvLnYxLlJlYnVpbGRJbmRleFJlc3BvbnNlMAESUwoLTGlzdFJhdGluZ3MSHi5wcm92aXNvLnYxLkxpc3RSYXRpbmdzUmVxdWVzdBofLnByb3Zpc28udjEuTGlzdFJhdGluZ3NSZXNwb25zZSIDkAIBEkoKCExpc3RKb2JzEhsucHJvdmlzby52MS5MaXN0Sm9ic1JlcXVlc3QaHC5wcm92aXNvLnYxLkxpc3RKb2JzUmVzcG9uc2UiA5ACARJKCghSZXRyeUpvYhIbLnByb3Zpc28udjEuUmV0cnlKb2JSZXF1ZXN0GhwucHJvdmlzby52MS5SZXRyeUpvYlJlc3BvbnNlIgOQAgISTQoJQ2FuY2VsSm9iEhwucHJvdmlzby52MS5DYW5jZWxKb2JSZXF1ZXN0Gh0ucHJvdmlzby52MS5DYW5jZWxKb2JSZXNwb25zZSIDkAICYgZwcm90bzM", [file_proviso_v1_matters, file_proviso_v1_sessions]);
 
 /**
  * RebuildIndexRequest is empty.
@@ -178,6 +180,210 @@ export const ListRatingsResponseSchema: GenMessage<ListRatingsResponse> = /*@__P
   messageDesc(file_proviso_v1_maintenance, 4);
 
 /**
+ * Job is the ingestion of a document.
+ *
+ * @generated from message proviso.v1.Job
+ */
+export type Job = Message<"proviso.v1.Job"> & {
+  /**
+   * The document; its status says whether it waits (PENDING), is under way (PROCESSING) or has FAILED.
+   *
+   * @generated from field: proviso.v1.Document document = 1;
+   */
+  document?: Document | undefined;
+
+  /**
+   * The process that is at work on it; empty while there is none.
+   *
+   * @generated from field: string worker = 2;
+   */
+  worker: string;
+
+  /**
+   * How many processes have ended while they were at work on it. After the fifth it is FAILED.
+   *
+   * @generated from field: int32 lost_workers = 3;
+   */
+  lostWorkers: number;
+};
+
+/**
+ * Describes the message proviso.v1.Job.
+ * Use `create(JobSchema)` to create a new message.
+ */
+export const JobSchema: GenMessage<Job> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 5);
+
+/**
+ * ListJobsRequest asks for a page of jobs.
+ *
+ * @generated from message proviso.v1.ListJobsRequest
+ */
+export type ListJobsRequest = Message<"proviso.v1.ListJobsRequest"> & {
+  /**
+   * Number of jobs to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+
+  /**
+   * Only documents that have FAILED.
+   *
+   * @generated from field: bool failed_only = 3;
+   */
+  failedOnly: boolean;
+};
+
+/**
+ * Describes the message proviso.v1.ListJobsRequest.
+ * Use `create(ListJobsRequestSchema)` to create a new message.
+ */
+export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 6);
+
+/**
+ * ListJobsResponse is a page of jobs.
+ *
+ * @generated from message proviso.v1.ListJobsResponse
+ */
+export type ListJobsResponse = Message<"proviso.v1.ListJobsResponse"> & {
+  /**
+   * The jobs, the oldest documents first.
+   *
+   * @generated from field: repeated proviso.v1.Job jobs = 1;
+   */
+  jobs: Job[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of jobs on all pages.
+   *
+   * @generated from field: int32 total_size = 3;
+   */
+  totalSize: number;
+};
+
+/**
+ * Describes the message proviso.v1.ListJobsResponse.
+ * Use `create(ListJobsResponseSchema)` to create a new message.
+ */
+export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 7);
+
+/**
+ * RetryJobRequest names a document.
+ *
+ * @generated from message proviso.v1.RetryJobRequest
+ */
+export type RetryJobRequest = Message<"proviso.v1.RetryJobRequest"> & {
+  /**
+   * UUID of the matter, or "documentation".
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * UUID of the document.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+};
+
+/**
+ * Describes the message proviso.v1.RetryJobRequest.
+ * Use `create(RetryJobRequestSchema)` to create a new message.
+ */
+export const RetryJobRequestSchema: GenMessage<RetryJobRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 8);
+
+/**
+ * RetryJobResponse holds the document.
+ *
+ * @generated from message proviso.v1.RetryJobResponse
+ */
+export type RetryJobResponse = Message<"proviso.v1.RetryJobResponse"> & {
+  /**
+   * The document as it is now.
+   *
+   * @generated from field: proviso.v1.Document document = 1;
+   */
+  document?: Document | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.RetryJobResponse.
+ * Use `create(RetryJobResponseSchema)` to create a new message.
+ */
+export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 9);
+
+/**
+ * CancelJobRequest names a document.
+ *
+ * @generated from message proviso.v1.CancelJobRequest
+ */
+export type CancelJobRequest = Message<"proviso.v1.CancelJobRequest"> & {
+  /**
+   * UUID of the matter, or "documentation".
+   *
+   * @generated from field: string matter_id = 1;
+   */
+  matterId: string;
+
+  /**
+   * UUID of the document.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+};
+
+/**
+ * Describes the message proviso.v1.CancelJobRequest.
+ * Use `create(CancelJobRequestSchema)` to create a new message.
+ */
+export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 10);
+
+/**
+ * CancelJobResponse holds the document.
+ *
+ * @generated from message proviso.v1.CancelJobResponse
+ */
+export type CancelJobResponse = Message<"proviso.v1.CancelJobResponse"> & {
+  /**
+   * The document as it is now.
+   *
+   * @generated from field: proviso.v1.Document document = 1;
+   */
+  document?: Document | undefined;
+};
+
+/**
+ * Describes the message proviso.v1.CancelJobResponse.
+ * Use `create(CancelJobResponseSchema)` to create a new message.
+ */
+export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_maintenance, 11);
+
+/**
  * MaintenanceService is for operators: its methods need a credential with the role operator. Where no credentials are
  * asked for, every caller may use it.
  *
@@ -207,6 +413,42 @@ export const MaintenanceService: GenService<{
     methodKind: "unary";
     input: typeof ListRatingsRequestSchema;
     output: typeof ListRatingsResponseSchema;
+  },
+  /**
+   * ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+   * wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+   * ListDeletions.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   *
+   * @generated from rpc proviso.v1.MaintenanceService.ListJobs
+   */
+  listJobs: {
+    methodKind: "unary";
+    input: typeof ListJobsRequestSchema;
+    output: typeof ListJobsResponseSchema;
+  },
+  /**
+   * RetryJob has a FAILED document ingested once more. Another document stays as it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   *
+   * @generated from rpc proviso.v1.MaintenanceService.RetryJob
+   */
+  retryJob: {
+    methodKind: "unary";
+    input: typeof RetryJobRequestSchema;
+    output: typeof RetryJobResponseSchema;
+  },
+  /**
+   * CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+   * cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   *
+   * @generated from rpc proviso.v1.MaintenanceService.CancelJob
+   */
+  cancelJob: {
+    methodKind: "unary";
+    input: typeof CancelJobRequestSchema;
+    output: typeof CancelJobResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_proviso_v1_maintenance, 0);

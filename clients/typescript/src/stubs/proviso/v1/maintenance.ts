@@ -8,6 +8,7 @@
 import type { Metadata } from "@grpc/grpc-js";
 import { GrpcMethod, GrpcStreamMethod } from "@nestjs/microservices";
 import { Observable } from "rxjs";
+import { Document } from "./matters.js";
 import { AnswerRating, Rating } from "./sessions.js";
 
 export const protobufPackage = "proviso.v1";
@@ -63,6 +64,69 @@ export interface ListRatingsResponse {
   totalSize: number;
 }
 
+/** Job is the ingestion of a document. */
+export interface Job {
+  /** The document; its status says whether it waits (PENDING), is under way (PROCESSING) or has FAILED. */
+  document:
+    | Document
+    | undefined;
+  /** The process that is at work on it; empty while there is none. */
+  worker: string;
+  /** How many processes have ended while they were at work on it. After the fifth it is FAILED. */
+  lostWorkers: number;
+}
+
+/** ListJobsRequest asks for a page of jobs. */
+export interface ListJobsRequest {
+  /** Number of jobs to return at most; 0 means 50, more than 100 means 100. Limits: 0 to 1000000. */
+  pageSize: number;
+  /**
+   * next_page_token of the page before; empty for the first. A page begins after the last item of the page before,
+   * whatever was added or deleted meanwhile. Limits: 0 to 512 characters.
+   */
+  pageToken: string;
+  /** Only documents that have FAILED. */
+  failedOnly: boolean;
+}
+
+/** ListJobsResponse is a page of jobs. */
+export interface ListJobsResponse {
+  /** The jobs, the oldest documents first. */
+  jobs: Job[];
+  /** Token of the next page; empty on the last. */
+  nextPageToken: string;
+  /** Number of jobs on all pages. */
+  totalSize: number;
+}
+
+/** RetryJobRequest names a document. */
+export interface RetryJobRequest {
+  /** UUID of the matter, or "documentation". */
+  matterId: string;
+  /** UUID of the document. */
+  documentId: string;
+}
+
+/** RetryJobResponse holds the document. */
+export interface RetryJobResponse {
+  /** The document as it is now. */
+  document: Document | undefined;
+}
+
+/** CancelJobRequest names a document. */
+export interface CancelJobRequest {
+  /** UUID of the matter, or "documentation". */
+  matterId: string;
+  /** UUID of the document. */
+  documentId: string;
+}
+
+/** CancelJobResponse holds the document. */
+export interface CancelJobResponse {
+  /** The document as it is now. */
+  document: Document | undefined;
+}
+
 export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
 
 /**
@@ -86,6 +150,30 @@ export interface MaintenanceServiceClient {
    */
 
   listRatings(request: ListRatingsRequest, metadata?: Metadata): Observable<ListRatingsResponse>;
+
+  /**
+   * ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+   * wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+   * ListDeletions.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   */
+
+  listJobs(request: ListJobsRequest, metadata?: Metadata): Observable<ListJobsResponse>;
+
+  /**
+   * RetryJob has a FAILED document ingested once more. Another document stays as it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   */
+
+  retryJob(request: RetryJobRequest, metadata?: Metadata): Observable<RetryJobResponse>;
+
+  /**
+   * CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+   * cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   */
+
+  cancelJob(request: CancelJobRequest, metadata?: Metadata): Observable<CancelJobResponse>;
 }
 
 /**
@@ -112,11 +200,44 @@ export interface MaintenanceServiceController {
     request: ListRatingsRequest,
     metadata?: Metadata,
   ): Promise<ListRatingsResponse> | Observable<ListRatingsResponse> | ListRatingsResponse;
+
+  /**
+   * ListJobs lists the documents of the caller's tenant that are not READY, in the order of their upload: those that
+   * wait, those that a process is at work on, and those that have FAILED. Deletions that are not complete are listed by
+   * ListDeletions.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST.
+   */
+
+  listJobs(
+    request: ListJobsRequest,
+    metadata?: Metadata,
+  ): Promise<ListJobsResponse> | Observable<ListJobsResponse> | ListJobsResponse;
+
+  /**
+   * RetryJob has a FAILED document ingested once more. Another document stays as it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   */
+
+  retryJob(
+    request: RetryJobRequest,
+    metadata?: Metadata,
+  ): Promise<RetryJobResponse> | Observable<RetryJobResponse> | RetryJobResponse;
+
+  /**
+   * CancelJob ends the ingestion of a document, whichever process is at work on it: the document is FAILED, with the
+   * cause FAILURE_CAUSE_CANCELLED, until RetryJob. A document that is READY or FAILED stays as it is.
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; NOT_FOUND/MATTER_NOT_FOUND; NOT_FOUND/DOCUMENT_NOT_FOUND.
+   */
+
+  cancelJob(
+    request: CancelJobRequest,
+    metadata?: Metadata,
+  ): Promise<CancelJobResponse> | Observable<CancelJobResponse> | CancelJobResponse;
 }
 
 export function MaintenanceServiceControllerMethods() {
   return function (constructor: Function) {
-    const grpcMethods: string[] = ["rebuildIndex", "listRatings"];
+    const grpcMethods: string[] = ["rebuildIndex", "listRatings", "listJobs", "retryJob", "cancelJob"];
     for (const method of grpcMethods) {
       const descriptor: any = Reflect.getOwnPropertyDescriptor(constructor.prototype, method);
       GrpcMethod("MaintenanceService", method)(constructor.prototype[method], method, descriptor);
