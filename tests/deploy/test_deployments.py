@@ -103,7 +103,12 @@ def test_images_are_pinned() -> None:
 
 @pytest.mark.parametrize("version", ["1.30.0", "1.37.0"])
 @pytest.mark.parametrize(
-    "values", [(), ("autoscaling.enabled=false", "envoy.serviceType=LoadBalancer"), ("autoscaling.turnsMetric=turns",)]
+    "values",
+    [
+        (),
+        ("autoscaling.enabled=false", "envoy.serviceType=LoadBalancer", "workers.replicas=0"),
+        ("autoscaling.turnsMetric=turns",),
+    ],
 )
 def test_what_helm_makes_of_the_chart_is_what_kubernetes_takes(
     tmp_path: Path, version: str, values: tuple[str, ...]
@@ -159,3 +164,24 @@ def test_pods_may_end_their_turns_before_they_are_killed() -> None:
     pod = named(rendered(), "Deployment", "legal-replicas")["spec"]["template"]["spec"]
     variables = {one["name"]: one["value"] for one in pod["containers"][0]["env"]}
     assert TURN_S < float(variables["PROVISO_SERVER__DRAIN_S"]) < pod["terminationGracePeriodSeconds"]
+
+
+def ingest_workers(manifests: list[dict[str, Any]], name: str) -> str | None:
+    pod = named(manifests, "Deployment", name)["spec"]["template"]["spec"]
+    variables = {one["name"]: one["value"] for one in pod["containers"][0]["env"]}
+    return variables.get("PROVISO_DOCUMENTS__INGEST_WORKERS")
+
+
+def test_replicas_leave_documents_to_workers_where_there_are_some() -> None:
+    manifests = rendered("workers.replicas=2")
+    assert named(manifests, "Deployment", "legal-workers")["spec"]["replicas"] == 2
+    assert (ingest_workers(manifests, "legal-replicas"), ingest_workers(manifests, "legal-workers")) == ("0", None)
+    alone = rendered("workers.replicas=0")
+    assert ingest_workers(alone, "legal-replicas") is None
+    assert not [one for one in alone if "worker" in one["metadata"]["name"]]
+
+
+def test_the_worker_of_the_compose_file_has_the_settings_of_the_replicas() -> None:
+    services = yaml.safe_load(COMPOSE.read_text())["services"]
+    assert services["worker"]["command"] == ["proviso", "worker"]
+    assert services["worker"]["environment"] == services["proviso"]["environment"]
