@@ -2,7 +2,7 @@
 again, and what is deleted is in no cache any more."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,10 +10,11 @@ from redis.asyncio import Redis
 
 from proviso_client.v1 import access_pb2, matters_pb2
 from proviso_service.agent.caching import Caches
+from tests.support.postgres_server import PostgresServer
 from tests.support.redis_server import RedisServer
 from tests.support.running import AGREEMENT, RunningService, final_of
 from tests.support.scripted_model import Step
-from tests.support.sharing_services import SharingServices
+from tests.support.sharing_services import SharingServices, shared_storage
 
 QUESTION = "What is the governing law of the services agreement?"
 QUOTED = "State of Oregon"
@@ -21,9 +22,10 @@ QUOTED = "State of Oregon"
 
 @pytest.fixture
 def sharing(
-    tmp_path: Path, models_dir: Path, own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> SharingServices:
-    return SharingServices.in_folder(tmp_path, models_dir, own_redis, monkeypatch)
+    tmp_path: Path, models_dir: Path, postgres_server: PostgresServer, own_redis: RedisServer, s3_port: int
+) -> Iterator[SharingServices]:
+    with shared_storage(postgres_server, own_redis, s3_port) as storage:
+        yield SharingServices(tmp_path, models_dir, own_redis, storage)
 
 
 async def until(found: Callable[[], Awaitable[bool]]) -> None:
@@ -122,11 +124,15 @@ async def test_a_deleted_document_is_in_no_cache_and_is_not_quoted_by_the_other_
 async def test_turns_go_on_without_redis_and_a_deletion_is_complete_once_it_is_back_and_cleared(
     tmp_path: Path,
     models_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    postgres_server: PostgresServer,
+    s3_port: int,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with RedisServer(tmp_path / "keeping", keeps=True) as redis:
-        sharing = SharingServices.in_folder(tmp_path, models_dir, redis, monkeypatch)
+    with (
+        RedisServer(tmp_path / "keeping", keeps=True) as redis,
+        shared_storage(postgres_server, redis, s3_port) as storage,
+    ):
+        sharing = SharingServices(tmp_path, models_dir, redis, storage)
         async with sharing.two() as (first, second):
             matter_id = await first.create_matter(Services_Agreement=AGREEMENT)
             answers = [final_of(await first.ask(QUESTION, matter_id)).message]

@@ -1,7 +1,7 @@
 """Two services that share a state, uploaded files and a Redis: what one of them does, the other one knows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from proviso_service.matters.progress import DocumentWatch
 from proviso_service.turns import ExitCause
 from tests.api.serving import refused_with
 from tests.support.catalogs import RULE, write
+from tests.support.postgres_server import PostgresServer
 from tests.support.redis_server import RedisServer
 from tests.support.running import RunningService, cause_of, chat_request, final_of
 from tests.support.scripted_model import Call, Step, calls, text
-from tests.support.sharing_services import SharingServices
+from tests.support.sharing_services import SharingServices, shared_storage
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -30,9 +31,10 @@ LONG_S = 3_600.0
 
 @pytest.fixture
 def sharing(
-    tmp_path: Path, models_dir: Path, own_redis: RedisServer, monkeypatch: pytest.MonkeyPatch
-) -> SharingServices:
-    return SharingServices.in_folder(tmp_path, models_dir, own_redis, monkeypatch)
+    tmp_path: Path, models_dir: Path, postgres_server: PostgresServer, own_redis: RedisServer, s3_port: int
+) -> Iterator[SharingServices]:
+    with shared_storage(postgres_server, own_redis, s3_port) as storage:
+        yield SharingServices(tmp_path, models_dir, own_redis, storage)
 
 
 async def until(found: Callable[[], Awaitable[bool]]) -> None:
@@ -81,7 +83,7 @@ async def test_a_document_is_watched_in_a_service_that_does_not_ingest_it(
         gate.set()
         async with asyncio.timeout(60):
             states += [state async for state in watched]
-    assert [states[0].document.status, states[-1].document.status] == [matters_pb2.DOCUMENT_STATUS_PENDING, READY]
+    assert [state.document.status == READY for state in (states[0], states[-1])] == [False, True]
 
 
 async def test_a_reload_of_the_catalog_reaches_every_service(sharing: SharingServices, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ class Admission:
         on_loop: bool = True,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._work = work
+        self.work = work
         self._at_once = at_once
         self._share = at_once - at_once // 4
         self._on_loop = on_loop
@@ -149,8 +149,20 @@ class Admission:
         self._come_at = self._begun_at = -math.inf
         self._paces: deque[float] = deque(maxlen=_PACE_OF)
         self._is_looking = False
-        self._refused = 0
+        self.refused = 0
+        """How many calls were refused so far."""
+        self._reported = 0
         self._report_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many calls wait."""
+        return len(self._rotation)
+
+    @property
+    def capacity(self) -> int:
+        """How many pieces of work may run without a look whether the loop is idle."""
+        return int(self._without_look)
 
     @asynccontextmanager
     async def one(self, caller: Caller) -> AsyncIterator[None]:
@@ -251,8 +263,8 @@ class Admission:
         self._rotation.remove(waiting)
         if not waiting.begun.done():
             caller = waiting.caller
-            waiting.begun.set_exception(Overloaded(self._work, f"tenants/{caller.tenant}", self._retry_after_s()))
-            self._refused += 1
+            waiting.begun.set_exception(Overloaded(self.work, f"tenants/{caller.tenant}", self._retry_after_s()))
+            self.refused += 1
             if self._report_timer is None:
                 self._report()
 
@@ -266,14 +278,14 @@ class Admission:
 
     def _report(self) -> None:
         self._report_timer = None
-        if self._refused:
+        if self.refused > self._reported:
             _log.warning(
                 "calls_refused",
-                work=self._work,
-                refused=self._refused,
+                work=self.work,
+                refused=self.refused - self._reported,
                 running=self._running,
                 waiting=len(self._rotation),
                 tenants=len({caller.tenant for caller in self._running_of}),
             )
-            self._refused = 0
+            self._reported = self.refused
             self._report_timer = self._loop.call_later(REPORT_S, self._report)

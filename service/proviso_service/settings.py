@@ -306,7 +306,9 @@ class StorageSettings(Section):
 class TelemetrySettings(Section):
     log_format: Literal["json", "console"] = Field("console", description="Format of log lines.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
-    otlp_endpoint: str = Field("", description="OTLP gRPC endpoint that traces are sent to; no traces when empty.")
+    otlp_endpoint: str = Field(
+        "", description="OTLP gRPC endpoint that traces and metrics are sent to; neither when empty."
+    )
     trace_ratio: Fraction = Field(
         1.0, description="Share of traces that are recorded; where a caller sends a trace, its own choice holds."
     )

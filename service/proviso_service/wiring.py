@@ -189,6 +189,7 @@ class App:
                 warm = keep_prepared(wired.catalog, wired.item_search, loader.warm_up, chat.warm_up)
                 await stack.enter_async_context(warm)
                 await stack.enter_async_context(resources.keeper.keeping(readiness.set_sound))
+                await _send_metrics(settings.telemetry, wired, resources, stack)
                 return cls(settings, port, readiness, wired.turns, wired.catalog, caches, stack.pop_all())
 
     async def stop(self) -> None:
@@ -210,6 +211,19 @@ def _traces(settings: TelemetrySettings, stack: AsyncExitStack) -> "TracerProvid
     if traces is not None:
         stack.push_async_callback(asyncio.to_thread, traces.shutdown)
     return traces
+
+
+async def _send_metrics(settings: TelemetrySettings, wired: Wired, resources: Resources, stack: AsyncExitStack) -> None:
+    """Sends metrics until the stack is closed, if they are wanted."""
+    if not settings.otlp_endpoint:
+        return
+    from proviso_service.telemetry.metrics import sending
+    from proviso_service.wiring_metrics import metrics_of_service
+
+    servicers = wired.servicers
+    admissions = [wired.turns.admission, servicers.tools.admission, servicers.matters.admission]
+    metrics = metrics_of_service(wired.turns, admissions, wired.matters, resources)
+    await stack.enter_async_context(sending(settings, metrics))
 
 
 def _spans(traces: "TracerProvider | None") -> Spans:

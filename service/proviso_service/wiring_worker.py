@@ -44,6 +44,12 @@ class Worker:
                 await matters.open()
                 stack.push_async_callback(matters.close)
                 await stack.enter_async_context(resources.keeper.keeping(_unheard))
+                if settings.telemetry.otlp_endpoint:
+                    from proviso_service.telemetry.metrics import sending
+                    from proviso_service.wiring_metrics import metrics_of_worker
+
+                    metrics = metrics_of_worker(matters, resources)
+                    await stack.enter_async_context(sending(settings.telemetry, metrics))
                 return cls(stack.pop_all())
 
     async def stop(self) -> None:

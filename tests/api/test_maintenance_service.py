@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
+from typing import Any
 from unittest.mock import patch
 
 import grpc
@@ -10,6 +11,7 @@ import pytest
 
 from proviso_client import AsyncClient
 from proviso_client.v1 import errors_pb2, maintenance_pb2, maintenance_pb2_grpc, matters_pb2, tools_pb2
+from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.matters.pipeline import Pipeline
 from tests.support.running import AGREEMENT, RunningService
 from tests.support.served import proviso
@@ -43,10 +45,18 @@ async def test_the_index_is_rebuilt_while_the_service_answers(service: RunningSe
 async def test_a_second_rebuilding_is_refused_while_one_runs(service: RunningService) -> None:
     await service.create_matter(agreement=AGREEMENT)
     stub = maintenance_pb2_grpc.MaintenanceServiceStub(service.channel)
-    _, following = await rebuilding(service)
-    second = stub.RebuildIndex(maintenance_pb2.RebuildIndexRequest())
-    with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await anext(aiter(second))
+    may_go_on, pack_again = asyncio.Event(), SqlMatterStore.pack_again
+
+    async def held(*of_document: Any) -> None:
+        await may_go_on.wait()
+        await pack_again(*of_document)
+
+    with patch.object(SqlMatterStore, "pack_again", held):
+        _, following = await rebuilding(service)
+        second = stub.RebuildIndex(maintenance_pb2.RebuildIndexRequest())
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await anext(aiter(second))
+    may_go_on.set()
     assert caught.value.code() is grpc.StatusCode.FAILED_PRECONDITION
     assert "INDEX_REBUILDING" in str(caught.value.trailing_metadata())
     assert [state async for state in following][-1].vectors_done > 0

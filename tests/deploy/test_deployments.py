@@ -21,6 +21,7 @@ COMPOSE = DEPLOY / "compose.yaml"
 CHART = DEPLOY / "chart"
 SECRET = re.compile(r"\$\{(\w+):\?[^}]*\}")
 GIVEN = ("secretName=settings", "tlsSecretName=tls")
+TELEMETRY = "settings.PROVISO_TELEMETRY__OTLP_ENDPOINT=http://collector:4317"
 TURN_S = TurnSettings().time_limit_s
 TAGGED = re.compile(r"[\w./-]+:v?\d[\w.-]*(?:@sha256:[0-9a-f]{64})?")
 
@@ -107,7 +108,7 @@ def test_images_are_pinned() -> None:
     [
         (),
         ("autoscaling.enabled=false", "envoy.serviceType=LoadBalancer", "workers.replicas=0"),
-        ("autoscaling.turnsMetric=turns",),
+        ("autoscaling.turnsMetric=turns", TELEMETRY),
     ],
 )
 def test_what_helm_makes_of_the_chart_is_what_kubernetes_takes(
@@ -185,3 +186,18 @@ def test_the_worker_of_the_compose_file_has_the_settings_of_the_replicas() -> No
     services = yaml.safe_load(COMPOSE.read_text())["services"]
     assert services["worker"]["command"] == ["proviso", "worker"]
     assert services["worker"]["environment"] == services["proviso"]["environment"]
+
+
+def test_replicas_are_added_by_running_turns_where_a_metric_is_named() -> None:
+    by_turns = rendered("autoscaling.turnsMetric=proviso_turns_running", "autoscaling.targetTurns=40", TELEMETRY)
+    cpu, turns = named(by_turns, "HorizontalPodAutoscaler", "legal-replicas")["spec"]["metrics"]
+    assert cpu["resource"]["name"] == "cpu"
+    assert turns["pods"] == {
+        "metric": {"name": "proviso_turns_running"},
+        "target": {"type": "AverageValue", "averageValue": "40"},
+    }
+    pod = named(by_turns, "Deployment", "legal-replicas")["spec"]["template"]["spec"]
+    variables = {one["name"]: one.get("value") for one in pod["containers"][0]["env"]}
+    assert "k8s.pod.name=$(POD_NAME)" in variables["OTEL_RESOURCE_ATTRIBUTES"]
+    (alone,) = named(rendered(), "HorizontalPodAutoscaler", "legal-replicas")["spec"]["metrics"]
+    assert alone == cpu

@@ -1,6 +1,7 @@
-"""Services that share a state, uploaded files and a Redis, each with a channel of its own."""
+"""Services that share a state in PostgreSQL, uploaded files in an S3 store and a Redis, each with a channel of its
+own."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,43 +9,35 @@ from typing import Any
 
 import pytest
 
-from proviso_service.backends.folder_lock import FolderLock
-from tests.support.migrated import state_in
+from tests.support.postgres_server import PostgresServer
 from tests.support.redis_server import RedisServer
 from tests.support.running import RunningService, running_service
+from tests.support.s3_server import Bucket, environment
 from tests.support.scripted_model import Step
 
 
 @contextmanager
-def _its_folder_alone(data_dir: Path, *_shared: Path | None) -> Iterator[None]:
-    with FolderLock(data_dir):
-        yield
+def shared_storage(postgres: PostgresServer, redis: RedisServer, s3_port: int) -> Iterator[dict[str, str]]:
+    """The settings of a storage that services may share, with a database and a bucket of its own."""
+    with postgres.state() as state_url, pytest.MonkeyPatch.context() as variables:
+        for name, value in environment(s3_port).items():
+            variables.setenv(name, value)
+        yield {"state_url": state_url, "redis_url": redis.url, "blob_url": Bucket.new(s3_port).url}
 
 
 @dataclass(frozen=True)
 class SharingServices:
-    """Begins such services. An SQLite state stands for one that processes may share: its lock is left out."""
+    """Begins such services."""
 
     folder: Path
     models_dir: Path
     redis: RedisServer
-
-    @classmethod
-    def in_folder(
-        cls, folder: Path, models_dir: Path, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
-    ) -> "SharingServices":
-        monkeypatch.setattr("proviso_service.wiring.locked", _its_folder_alone)
-        return cls(folder, models_dir, redis)
+    storage: Mapping[str, str]
 
     @asynccontextmanager
     async def service(self, name: str, *script: Step, **settings: Any) -> AsyncIterator[RunningService]:
-        storage = {
-            "redis_url": self.redis.url,
-            "state_url": state_in(self.folder / "state"),
-            "blob_url": str(self.folder / "blobs"),
-        }
         async with running_service(
-            self.folder / name, self.models_dir, *script, storage=storage, **settings
+            self.folder / name, self.models_dir, *script, storage=dict(self.storage), **settings
         ) as running:
             yield running
 

@@ -1,7 +1,7 @@
-"""Turns over the store that the service runs with."""
+"""Turns over the store that the service runs with, on both databases."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.errors import RequestIdReused, SessionBusy, TurnUnknown
 from proviso_service.turns import ChatMessage, ExitReason, MessageRole, Token, TurnOutcome, TurnRequest, TurnState
 from tests.support.migrated import state_in
+from tests.support.postgres_server import PostgresServer
 from tests.turns.scripted import (
     ANN,
     ANSWER,
@@ -34,9 +35,19 @@ MORNING = datetime(2024, 5, 1, 8, tzinfo=UTC)
 LEASE_S = 0.6
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def state_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    if request.param == "sqlite":
+        yield state_in(tmp_path)
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.state() as url:
+        yield url
+
+
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = Database(state_in(tmp_path))
+async def database(state_url: str) -> AsyncIterator[Database]:
+    database = Database(state_url)
     yield database
     await database.close()
 
@@ -96,9 +107,9 @@ class RenewalsSeen(SqlTurnStore):
         return lost
 
 
-async def test_a_renewed_lease_outlasts_its_first_term(tmp_path: Path) -> None:
+async def test_a_renewed_lease_outlasts_its_first_term(state_url: str) -> None:
     elapsed = timedelta()
-    database = Database(state_in(tmp_path), now=lambda: MORNING + elapsed)
+    database = Database(state_url, now=lambda: MORNING + elapsed)
     store = RenewalsSeen(database)
     async with running(Gated(), store, lease_s=LEASE_S) as turns:
         turn_id = await turns.start(ANN, REQUEST)

@@ -207,7 +207,7 @@ class MatterServicer(MatterServiceServicer):
         self._authorisation = Authorisation(members)
         self._identify = identify
         self._upload_idle_s = upload_idle_s
-        self._uploads = Admission("uploads", UPLOADS_AT_ONCE, on_loop=False)
+        self.admission = Admission("uploads", UPLOADS_AT_ONCE, on_loop=False)
 
     async def CreateMatter(self, request: pb.CreateMatterRequest, context: Context) -> pb.CreateMatterResponse:
         asked = parse(CreateMatterRequestModel, request)
@@ -290,7 +290,7 @@ class MatterServicer(MatterServiceServicer):
         self, requests: AsyncIterator[pb.UploadDocumentRequest], context: Context
     ) -> pb.UploadDocumentResponse:
         upload = Upload(requests, self._upload_idle_s)
-        async with self._uploads.one(self._identify(context, "")), aclosing(upload.pieces()) as pieces:
+        async with self.admission.one(self._identify(context, "")), aclosing(upload.pieces()) as pieces:
             stored = await self._matters.upload(self._tenant(context), await upload.header(), pieces)
         return pb.UploadDocumentResponse(document=document(stored.document), already_existed=stored.already_existed)
 

@@ -238,7 +238,7 @@ class ToolServicer(ToolServiceServicer):
         self._classification = classification
         self._extraction = extraction
         self._max_output_chars = max_output_chars
-        self._admission = Admission(
+        self.admission = Admission(
             "tool calls", CALLS_AT_ONCE, max_waiting=MAX_CALLS_WAITING, wait_s=CALL_WAIT_S, on_loop=False
         )
         self._identify = identify
@@ -324,5 +324,5 @@ class ToolServicer(ToolServiceServicer):
     async def _begun(self, context: Context) -> AsyncIterator[str]:
         """Waits until a call that computes may begin, and yields its tenant. Raises Overloaded."""
         caller = self._identify(context, "")
-        async with self._admission.one(caller):
+        async with self.admission.one(caller):
             yield caller.tenant

@@ -76,16 +76,16 @@ class StorageKeeper:
         self._database = database
         self._store = store
         self._blobs = blobs
-        self._health = health
+        self.health = health
 
     @asynccontextmanager
     async def keeping(self, tell: Tell) -> AsyncIterator[None]:
         """Keeps watch while the context is open. `tell` is called with whether the storage is sound: once at the
         beginning, and whenever that changes."""
-        reserve = self._health.reserve
+        reserve = self.health.reserve
         if reserve and not await asyncio.to_thread(reserve.make):
-            self._health.found(StorageFault.FULL)
-        await tell(not self._health.faults)
+            self.health.found(StorageFault.FULL)
+        await tell(not self.health.faults)
         tasks = [asyncio.create_task(work) for work in (self._watch(tell), self._check_nightly())]
         try:
             yield
@@ -105,7 +105,7 @@ class StorageKeeper:
             _log.warning("storage_check_failed", failure=repr(error))
             return
         if damage:
-            self._health.found(StorageFault.DAMAGED, damage)
+            self.health.found(StorageFault.DAMAGED, damage)
         if found.damaged:
             first = {one.document_id: one.problem for one in found.first}
             _log.error("originals_damaged", damaged=found.damaged, checked=found.checked, first=first)
@@ -128,15 +128,15 @@ class StorageKeeper:
     async def _watch(self, tell: Tell) -> None:
         tries = 0
         while True:
-            if self._health.faults:
+            if self.health.faults:
                 tries += 1
                 await asyncio.sleep(PROBES.pause_s(tries))
-                for fault in self._health.faults:
+                for fault in self.health.faults:
                     await self._probe(fault)
             else:
                 tries = 0
-                await self._health.until_changed()
-            await tell(not self._health.faults)
+                await self.health.until_changed()
+            await tell(not self.health.faults)
 
     async def _probe(self, fault: StorageFault) -> None:
         """Looks whether a fault is over."""
@@ -145,17 +145,17 @@ class StorageKeeper:
                 case _ if self._state is None:
                     await self._database.hold_again()
                     await self._database.write(_write_anything)
-                    self._health.over(fault)
+                    self.health.over(fault)
                 case StorageFault.FULL:
-                    reserve = self._health.reserve
+                    reserve = self.health.reserve
                     if not reserve or await asyncio.to_thread(reserve.make_with_room):
-                        self._health.over(fault)
+                        self.health.over(fault)
                 case StorageFault.UNREADABLE:
                     await self._database.write(_write_anything)
-                    self._health.over(fault)
+                    self.health.over(fault)
                 case StorageFault.DAMAGED:
                     if not await asyncio.to_thread(damage_of, self._state):
-                        self._health.over(fault)
+                        self.health.over(fault)
         except (sqlite3.Error, ProvisoError, UnusableState, OSError):
             return  # not over yet
 

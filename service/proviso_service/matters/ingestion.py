@@ -17,7 +17,7 @@ from proviso_service.errors import (
     Unavailable,
     UnsupportedDocument,
 )
-from proviso_service.matters.model import Document, DocumentProgress, DocumentStatus
+from proviso_service.matters.model import Document, DocumentProgress
 from proviso_service.matters.pipeline import Pipeline
 from proviso_service.matters.progress import ProgressBoard
 from proviso_service.matters.rotation import Limits, Rotation
@@ -44,6 +44,10 @@ class Backlog:
         self._again: set[str] = set()
         self._changed = asyncio.Event()
         self._reading = asyncio.Lock()
+
+    def __len__(self) -> int:
+        """How many documents wait here."""
+        return len(self._rotation)
 
     async def load(self) -> None:
         """Adds documents that are neither READY nor FAILED, and that no other process is at work on, as many as there
@@ -159,6 +163,16 @@ class Ingestion:
         self._workers: list[asyncio.Task[None]] = []
         self._running: dict[str, asyncio.Task[None]] = {}
 
+    @property
+    def waiting(self) -> int:
+        """How many documents wait in the queue of this process."""
+        return len(self._backlog)
+
+    @property
+    def under_way(self) -> int:
+        """How many documents this process is at work on."""
+        return len(self._running)
+
     async def open(self) -> None:
         """Starts the workers, beginning with the documents that earlier ones have left unfinished."""
         await self._store.release_claims(self._owner, lost=True)
@@ -188,11 +202,11 @@ class Ingestion:
         place = {"tenant": document.tenant, "matter_id": document.matter_id, "document_id": document.document_id}
         self._notices.tell(About.WORK, **place)
 
-    async def cancel(self, tenant: str, matter_id: str, document_id: str) -> Document:
+    async def cancel(self, document: Document) -> Document:
         """Ends the ingestion of a document, here or in another process: it is FAILED. Returns the document, which stays
         as it is where it is READY or FAILED already. Raises DocumentNotFound."""
-        document = await self._store.cancel(tenant, matter_id, document_id, CANCELLED)
-        self._end(document_id)
+        document = await self._store.fail(document, CANCELLED, FailureCause.CANCELLED, cancelled=True)
+        self._end(document.document_id)
         self._board.publish(DocumentProgress(document))
         return document
 
@@ -282,7 +296,7 @@ class Ingestion:
 
     async def _fail(self, document: Document, reason: str, cause: FailureCause) -> None:
         with suppress(DocumentNotFound):
-            failed = await self._store.set_status(document, DocumentStatus.FAILED, reason, cause)
+            failed = await self._store.fail(document, reason, cause)
             self._board.publish(DocumentProgress(failed))
 
 

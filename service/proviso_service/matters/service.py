@@ -104,10 +104,10 @@ class Matters:
         together = None if notices is ALONE else SharedEmbedding(store, embedder, owner, notices)
         pipeline = Pipeline(store, blobs, indexes, embedder, self._files, at_once, classifier, together)
         under_way = Limits(every=4 * at_once, large=3 * at_once, large_of_tenant=2 * at_once, large_of_matter=at_once)
-        self._ingestion = Ingestion(
+        self.ingestion = Ingestion(
             store, pipeline, self._board, under_way, owner=owner, notices=notices, together=together
         )
-        self._clearing = Clearing(store, indexes, blobs, self._ingestion, self._board, is_alone=notices is ALONE)
+        self._clearing = Clearing(store, indexes, blobs, self.ingestion, self._board, is_alone=notices is ALONE)
         self._open = False
         self._finishing: set[asyncio.Task[object]] = set()
 
@@ -115,7 +115,7 @@ class Matters:
         """Starts ingestion, beginning with documents that an earlier process has left unfinished, and the clearing of
         what deleted documents have left. It waits for neither."""
         await self._clearing.open()
-        await self._ingestion.open()
+        await self.ingestion.open()
         self._open = True
 
     async def close(self) -> None:
@@ -124,7 +124,7 @@ class Matters:
         self._open = False
         self._board.close()
         await self._clearing.close()
-        await self._ingestion.close()
+        await self.ingestion.close()
         await asyncio.gather(*self._finishing, return_exceptions=True)
 
     async def create(self, tenant: str, name: str, retry: RetryKey = NEVER_RETRIED, owner: str = "") -> Matter:
@@ -232,14 +232,13 @@ class Matters:
         document_id = uuid_of("document_id", document_id)
         document = await self._store.retry(tenant, await self._checked(tenant, matter_id), document_id)
         if not document.status.is_final:
-            self._ingestion.add(document)
+            self.ingestion.add(document)
         return document
 
     async def cancel_job(self, tenant: str, matter_id: str, document_id: str) -> Document:
         """Ends the ingestion of a document, whichever process is at work on it, and returns it: FAILED, unless it was
         READY. Raises MatterNotFound and DocumentNotFound."""
-        document_id = uuid_of("document_id", document_id)
-        return await self._ingestion.cancel(tenant, await self._checked(tenant, matter_id), document_id)
+        return await self.ingestion.cancel(await self.get_document(tenant, matter_id, document_id))
 
     async def watch(
         self, tenant: str, matter_id: str, document_ids: Sequence[str]
@@ -321,7 +320,7 @@ class Matters:
             if not is_new:
                 await self._clearing.upload(document.tenant, document.document_id)
         if not stored.status.is_final:
-            self._ingestion.add(stored)
+            self.ingestion.add(stored)
         return UploadResult(stored, already_existed=not is_new)
 
     async def _delete_matter(self, tenant: str, matter_id: str) -> str:

@@ -124,9 +124,9 @@ class WorkQueue(Protocol):
         """Makes a FAILED document PENDING; another one stays as it is. Raises DocumentNotFound."""
         ...
 
-    async def cancel(self, tenant: str, matter_id: str, document_id: str, reason: str) -> Document:
-        """Makes a document that is not READY a FAILED one, with this reason, which ends the claim of it. Raises
-        DocumentNotFound."""
+    async def fail(self, document: Document, reason: str, cause: FailureCause, *, cancelled: bool = False) -> Document:
+        """Makes a document FAILED, which ends the claim of it; `cancelled` by a person, for the audit. One that is
+        READY or FAILED already, as another process may have made it, stays as it is. Raises DocumentNotFound."""
         ...
 
 

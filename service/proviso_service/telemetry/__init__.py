@@ -1,1 +1,2 @@
-"""Logs and traces of the service. `spans` starts spans, `tracing` sends them, `logging` sets up the logs."""
+"""Logs, traces and metrics of the service. `spans` starts spans, `tracing` sends them, `metrics` sends numbers,
+`logging` sets up the logs."""

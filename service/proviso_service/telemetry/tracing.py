@@ -1,4 +1,5 @@
-"""Sends traces by OTLP, where an endpoint is set. This is the only module that imports OpenTelemetry's SDK."""
+"""Sends traces by OTLP, where an endpoint is set. Beside `metrics` the only module that imports
+OpenTelemetry's SDK."""
 
 from importlib.metadata import version
 from threading import Timer

@@ -57,7 +57,7 @@ class Turns:
         self._store = store
         self._settings = settings
         self._owner = owner
-        self._admission = Admission("turns", max_running)
+        self.admission = Admission("turns", max_running)
         self._charge = charge
         self._limits = TurnLimits(settings.time_limit_s, unwind_s, store_s, settings.lease_s, settings.approval_s)
         self._draining = False
@@ -67,7 +67,7 @@ class Turns:
         self._retention = Retention(settings.log_ttl_s, kept_bytes, self._drop)
         self._replicas = replicas
         self._elsewhere = TurnsElsewhere(replicas, owner, settings, self, self._find, self._record, self._ended)
-        self._leases = LeaseKeeper(
+        self.leases = LeaseKeeper(
             *(store, owner, settings.lease_s, lambda: list(self._running)),
             room=lambda: 0 if self._draining else max_running - len(self._running),
             max_events=settings.log_max_events,
@@ -88,7 +88,7 @@ class Turns:
     async def open(self) -> None:
         """Goes on with the turns that an earlier process of this owner left, and begins to renew leases."""
         self._elsewhere.open()
-        await self._leases.open()
+        await self.leases.open()
 
     async def start(self, caller: Caller, request: TurnRequest) -> str:
         """Starts a turn that nobody reads yet and returns its id. When an equal request with the same request_id began
@@ -248,7 +248,7 @@ class Turns:
         """Hands every turn over as `drain(0)` does, and drops the logs."""
         self._draining = True
         await self._hand_over_running()
-        await self._leases.close()
+        await self.leases.close()
         self._retention.close()
         await self._elsewhere.close()
 
@@ -257,10 +257,10 @@ class Turns:
         if begun := self._running_for(caller, request):
             return await asyncio.shield(begun)
         if not self._draining:
-            await self._admission.begin(caller)
+            await self.admission.begin(caller)
             if runner := self._launch(caller, request):
                 return runner
-            self._admission.end(caller)
+            self.admission.end(caller)
         return await self._begun_before(caller, request)
 
     def _launch(self, caller: Caller, request: TurnRequest) -> TurnRunner | None:
@@ -291,7 +291,7 @@ class Turns:
     async def _go_on(self, record: TurnRecord) -> None:
         """Goes on with a turn that was taken over."""
         if restored := await restore(self._store, record, self._owner, self._limits.store_s, self._replicas):
-            self._admission.add(record.caller)
+            self.admission.add(record.caller)
             runner = self._new_runner(record.turn_id, record.caller, restored.suspended.request, restored)
             if restored.is_over:
                 runner.interrupt(ExitReason.INTERNAL_ERROR)
@@ -332,7 +332,7 @@ class Turns:
             is_kept = await runner.run()
         finally:
             del self._running[turn.turn_id]
-            self._admission.end(turn.caller)
+            self.admission.end(turn.caller)
             if is_kept:
                 self._retention.keep(turn.turn_id, turn.log.held_bytes)
             else:

@@ -219,6 +219,8 @@ class LeaseKeeper:
         self._go_on = go_on
         self._lose = lose
         self._task: asyncio.Task[None] | None = None
+        self.taken_over = 0
+        """How many turns whose process was gone were taken over so far."""
 
     async def open(self) -> None:
         """Takes over what an earlier process of this owner has left, and begins to renew leases."""
@@ -267,6 +269,7 @@ class LeaseKeeper:
             self._owner, self._lease_s, room, self._max_events, is_new=is_new, running=self._running()
         )
         taken = await with_timeout(limit_s, taking, late=store_timeout)
+        self.taken_over += len(taken)
         if taken:
             _logger.warning("took over %d turns whose process is gone", len(taken))
         for record in taken:

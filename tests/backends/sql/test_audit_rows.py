@@ -2,7 +2,7 @@
 
 import pytest
 from sqlalchemy import Connection, func, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from proviso_service.access import AuditFilter, verify
 from proviso_service.backends.sql.audit import SERVICE, SqlAuditStore
@@ -22,13 +22,19 @@ EVERYTHING = AuditFilter()
     [
         "UPDATE audit_events SET user_id = 'mallory'",
         "DELETE FROM audit_events",
-        "INSERT OR REPLACE INTO audit_events SELECT * FROM audit_events",
+        "INSERT INTO audit_events SELECT * FROM audit_events",
+        {
+            "sqlite": "INSERT OR REPLACE INTO audit_events SELECT * FROM audit_events",
+            "postgres": "TRUNCATE audit_events",
+        },
     ],
 )
-@pytest.mark.on_sqlite
-async def test_the_database_refuses_to_change_events(database: Database, matter: Matter, statement: str) -> None:
-    with pytest.raises(IntegrityError, match="only ever appended"):
-        await database.write(lambda transaction: transaction.execute(text(statement)))
+async def test_the_database_refuses_to_change_events(
+    database: Database, matter: Matter, engine: str, statement: str | dict[str, str]
+) -> None:
+    written = statement if isinstance(statement, str) else statement[engine]
+    with pytest.raises(DBAPIError, match="only ever appended"):
+        await database.write(lambda transaction: transaction.execute(text(written)))
     assert await SqlAuditStore(database).walk(lambda events: verify(events).events) == 1
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from proviso_service.backends.sql.matters import SqlMatterStore
+from proviso_service.errors import FailureCause
 from proviso_service.matters import Claim, ClaimLost, Document, DocumentStatus, Matter
 from tests.support.stored import Clock, a_document, committed
 
@@ -66,7 +67,7 @@ async def test_a_claim_ends_with_its_document_which_nobody_claims_or_changes_any
     if end == "ready":
         await committed(matters, claim.document, "Rent is due.")
     elif end == "failed":
-        await matters.set_status(claim.document, DocumentStatus.FAILED, "It was cancelled.")
+        await matters.fail(claim.document, "It was cancelled.", FailureCause.CANCELLED)
     else:
         await matters.delete_document(pending.tenant, pending.matter_id, pending.document_id)
     assert await matters.renew_claims(FIRST, [pending.document_id], LEASE_S) == [pending.document_id]
@@ -74,3 +75,11 @@ async def test_a_claim_ends_with_its_document_which_nobody_claims_or_changes_any
         assert await matters.claim(pending, SECOND, LEASE_S) is None
         with pytest.raises(ClaimLost):
             await committed(matters, claim.document, "Rent is due.")
+
+
+async def test_a_process_that_comes_too_late_makes_no_failure_of_what_another_one_has_ended(
+    matters: SqlMatterStore, pending: Document
+) -> None:
+    claim = await claimed(matters, pending, FIRST)
+    ready = await committed(matters, claim.document, "Rent is due.")
+    assert await matters.fail(claim.document, "The file is no longer stored.", FailureCause.FAILED) == ready

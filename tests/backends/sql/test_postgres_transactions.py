@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
-from sqlalchemy import Connection, insert, select, text
+from sqlalchemy import Connection, Table, TextClause, delete, insert, select, text
 
+from proviso_service.backends.sql import postgres_transactions
+from proviso_service.backends.sql.column_types import UtcDateTime
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
@@ -90,6 +92,46 @@ async def test_every_table_with_tenants_has_its_wall(database: Database) -> None
     forced = text("SELECT relname FROM pg_class WHERE relrowsecurity AND relforcerowsecurity")
     walled = await database.read(lambda connection: set(connection.execute(forced).scalars()))
     assert walled == {table.name for table in METADATA.tables.values() if "tenant" in table.columns}
+
+
+def row_of_other(table: Table) -> TextClause:
+    """Adds a row of the tenant "other". Its keys are those of its rows in all other tables, to which it may refer."""
+    values = {
+        column.name: "now()" if isinstance(column.type, UtcDateTime) else "'1'"  # a value of all other types
+        for column in table.columns
+        if not column.nullable
+    } | {"tenant": "'other'"}
+    return text(f"INSERT INTO {table.name} ({', '.join(values)}) VALUES ({', '.join(values.values())})")  # noqa: S608
+
+
+async def test_no_table_shows_its_rows_to_a_query_that_forgets_the_tenant(database: Database) -> None:
+    walled = [table for table in METADATA.sorted_tables if "tenant" in table.columns]
+
+    def fill(connection: Connection) -> None:
+        for table in walled:
+            connection.execute(row_of_other(table))
+
+    def seen(connection: Connection) -> set[str]:
+        return {table.name for table in walled if connection.execute(select(table.c.tenant)).all()}
+
+    def deleted(connection: Connection) -> int:
+        return sum(connection.execute(delete(table)).rowcount for table in reversed(walled))
+
+    await database.write(fill)
+    assert await database.read(seen, "acme") == set()
+    assert await database.write(deleted, "acme") == 0
+    assert await database.read(seen, "other") == {table.name for table in walled}
+
+
+async def test_a_statement_that_takes_too_long_is_ended_and_the_next_one_runs(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_transactions, "STATEMENT_S", 0.1)
+    async with opened(url) as database:
+        for run in (database.read, database.write):
+            with pytest.raises(TooBusy):
+                await run(lambda connection: connection.execute(text("SELECT pg_sleep(60)")), "acme")
+        assert (await SqlMatterStore(database).create_matter("acme", "After")).name == "After"
 
 
 async def test_writes_of_a_tenant_that_wait_share_a_commit(database: Database) -> None:

@@ -98,15 +98,25 @@ class ClaimRows(Store):
         return change_document(transaction, document, status=DocumentStatus.PENDING, **NO_FAILURE)
 
     @writing
-    def cancel(self, transaction: Connection, tenant: str, matter_id: str, document_id: str, reason: str) -> Document:
-        document = find_document(transaction, tenant, matter_id, document_id)
-        if document.status.is_final:
-            return document
-        record(transaction, self._database.now(), tenant, Done("cancel", "document", document_id, matter_id))
-        end_claim(transaction, document)
-        bump_index_version(transaction, tenant, matter_id)
-        failure = {"failure_reason": reason, "failure_cause": FailureCause.CANCELLED}
-        return change_document(transaction, document, status=DocumentStatus.FAILED, **failure)
+    def fail(
+        self,
+        transaction: Connection,
+        document: Document,
+        reason: str,
+        cause: FailureCause,
+        *,
+        cancelled: bool = False,
+    ) -> Document:
+        current = lock_document(transaction, document)
+        if current.status.is_final:
+            return current
+        if cancelled:
+            done = Done("cancel", "document", document.document_id, document.matter_id)
+            record(transaction, self._database.now(), document.tenant, done)
+        end_claim(transaction, current)
+        bump_index_version(transaction, document.tenant, document.matter_id)
+        failure = {"failure_reason": reason, "failure_cause": cause}
+        return change_document(transaction, current, status=DocumentStatus.FAILED, **failure)
 
     @writing
     @across_tenants
