@@ -39,10 +39,10 @@ class Library:
 
 @asynccontextmanager
 async def library(
-    data: Data, folder: Path, embedder: Embedder, chunk_chars: int, tenant: str = TENANT
+    data: Data, state: Path | str, embedder: Embedder, chunk_chars: int, tenant: str = TENANT
 ) -> AsyncIterator[Library]:
-    """Stores the contracts in an empty folder."""
-    database = Database(f"sqlite:///{folder / 'state.sqlite3'}")
+    """Stores the contracts in an empty folder, or in the empty database of a URL."""
+    database = Database(state if isinstance(state, str) else f"sqlite:///{state / 'state.sqlite3'}")
     await database.migrate()
     store = SqlMatterStore(database)
     indexes = ResidentIndexes(store, embedder.model_id, embedder.dimensions, _MEMORY_BYTES)

@@ -13,8 +13,10 @@ from proviso_service.backends import storage
 from proviso_service.retrying import Backoff
 from proviso_service.wiring_resources import StartupError
 from tests.support.postgres_server import PostgresServer
+from tests.support.redis_server import RedisServer
 from tests.support.running import AGREEMENT, RunningService, final_of, running_service
 from tests.support.scripted_model import text
+from tests.support.sharing_services import shared_storage
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 
@@ -92,12 +94,23 @@ async def test_a_lost_server_is_told_and_recovered_from_without_a_restart(
             assert await found(service, matter_id, "confidential information")
 
 
-async def test_a_second_process_without_redis_is_refused_in_one_line(
-    tmp_path: Path, models_dir: Path, postgres_server: PostgresServer
+@pytest.mark.parametrize("first_shares", [True, False])
+@pytest.mark.parametrize("missing", ["redis_url", "blob_url"])
+async def test_a_second_process_is_refused_in_one_line_where_one_of_them_shares_too_little(
+    tmp_path: Path,
+    models_dir: Path,
+    postgres_server: PostgresServer,
+    redis_server: RedisServer,
+    s3_port: int,
+    missing: str,
+    first_shares: bool,
 ) -> None:
-    with postgres_server.state() as url:
-        async with running_service(tmp_path / "one", models_dir, storage={"state_url": url}) as service:
-            with pytest.raises(StartupError, match=r"^The state is in use by another process: .*Redis.*$"):
-                async with running_service(tmp_path / "two", models_dir, storage={"state_url": url}):
-                    pass
+    with shared_storage(postgres_server, redis_server, s3_port) as storage:
+        alone = {name: value for name, value in storage.items() if name != missing}
+        first, second = (storage, alone) if first_shares else (alone, storage)
+        async with running_service(tmp_path / "one", models_dir, storage=first) as service:
+            for refused in (second, alone):
+                with pytest.raises(StartupError, match=r"^The state is in use by another process: .*Redis.*S3.*$"):
+                    async with running_service(tmp_path / "two", models_dir, storage=refused):
+                        pass
             assert await service.create_matter()

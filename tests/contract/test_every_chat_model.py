@@ -161,7 +161,7 @@ class ManyModels:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def models(
-    tmp_path_factory: pytest.TempPathFactory, models_dir: Path, embedder: MiniLmEmbedder
+    tmp_path_factory: pytest.TempPathFactory, models_dir: Path, embedder: MiniLmEmbedder, storage: dict[str, str]
 ) -> AsyncIterator[ManyModels]:
     scripted, local = ScriptedChatModel(script=[]), RecordedLocalModel(embedder=embedder)
     async with gemini_server() as gemini:
@@ -173,7 +173,7 @@ async def models(
             NamedChatModel("local", local, takes_image_urls=True),
         )
         data_dir = tmp_path_factory.mktemp("models") / "data"
-        async with running_service(data_dir, models_dir, chat_models=offered, turns=QUICK) as service:
+        async with running_service(data_dir, models_dir, chat_models=offered, turns=QUICK, storage=storage) as service:
             matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
             yield ManyModels(service, scripted, gemini, local, matter_id)
 

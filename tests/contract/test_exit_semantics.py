@@ -14,6 +14,7 @@ import pytest_asyncio
 
 from proviso_client.v1 import chat_pb2, turns_pb2
 from proviso_service.turns import ExitCause, ExitReason, semantics_of
+from tests.contract.conftest import NewStorage
 from tests.support.contract_world import (
     GROUNDED,
     LIST,
@@ -59,11 +60,15 @@ MESSAGES = {ExitReason.EMPTY_INPUT: " ", ExitReason.MAX_CONTEXT_REACHED: "x" * 1
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def narrow(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> AsyncIterator[ContractWorld]:
+async def narrow(
+    tmp_path_factory: pytest.TempPathFactory, models_dir: Path, new_storage: NewStorage
+) -> AsyncIterator[ContractWorld]:
     """With little time for a turn, and little room for its events."""
     data_dir = tmp_path_factory.mktemp("narrow") / "data"
-    async with contract_world(data_dir, models_dir, time_limit_s=1.5, log_max_events=100) as running:
-        yield running
+    limits = {"time_limit_s": 1.5, "log_max_events": 100}
+    with new_storage() as storage:
+        async with contract_world(data_dir, models_dir, storage, **limits) as running:
+            yield running
 
 
 def limit_in(message: str) -> dict[str, str]:
@@ -74,9 +79,9 @@ def limit_in(message: str) -> dict[str, str]:
 async def cancel(world: ContractWorld, request_id: str) -> None:
     """Cancels the turn of a request once its model is at work."""
     await world.model.held.wait()
-    attached = world.service.chat.Chat(world.request(request_id=request_id))
+    attached = world.other.chat.Chat(world.request(request_id=request_id))
     started = await anext(aiter(attached))
-    await world.service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=started.turn_id))
+    await world.other.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=started.turn_id))
 
 
 async def reach(reason: ExitReason, world: ContractWorld, mode: Mode) -> EndedTurn:

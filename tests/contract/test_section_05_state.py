@@ -55,7 +55,7 @@ async def test_5_6_the_loop_goes_on_with_tool_calls_and_ends_with_text(world: Co
 async def test_5_7_a_turn_ends_in_one_exit_reason_whoever_asks(world: ContractWorld, mode: Mode) -> None:
     turn = await world.ask(calls(SEARCH), text(GROUNDED), mode=mode)
     assert turn.kinds.count("final_state") == 1
-    kept = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn.turn_id))
+    kept = await world.other.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn.turn_id))
     assert kept.final_state == turn.final
 
 
@@ -63,7 +63,7 @@ async def test_5_8_nothing_of_an_end_is_seen_before_it(world: ContractWorld) -> 
     world.play(held_for_ever())
     running = world.service.chat.Chat(world.request())
     started = await anext(aiter(running))
-    state = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=started.turn_id))
+    state = await world.other.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=started.turn_id))
     assert state.state == chat_pb2.TURN_STATE_RUNNING
     assert not state.HasField("final_state")
     cancel = chat_pb2.CancelTurnRequest(turn_id=started.turn_id)

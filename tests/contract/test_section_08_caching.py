@@ -115,8 +115,8 @@ async def test_8_14_nothing_that_was_kept_of_a_deleted_document_is_given_out(
     world: ContractWorld, mode: Mode, new_matter: str
 ) -> None:
     await world.ask(calls(SEARCH), text(GROUNDED), mode=mode, matter_id=new_matter, cached=True)
-    (agreement,) = await world.service.wait_until_ready(new_matter)
-    await world.service.matters.DeleteDocument(
+    (agreement,) = await world.other.wait_until_ready(new_matter)
+    await world.other.matters.DeleteDocument(
         matters_pb2.DeleteDocumentRequest(matter_id=new_matter, document_id=agreement.document_id)
     )
     turn = await world.ask(calls(SEARCH), text(GROUNDED), mode=mode, matter_id=new_matter, cached=True)

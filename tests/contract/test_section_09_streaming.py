@@ -123,6 +123,6 @@ async def test_9_11_a_cancelled_turn_ends_its_stream_like_any_other(world: Contr
     world.play(held_for_ever())
     running = world.service.chat.Chat(world.request())
     events = [await anext(aiter(running))]
-    await world.service.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=events[0].turn_id))
+    await world.other.chat.CancelTurn(chat_pb2.CancelTurnRequest(turn_id=events[0].turn_id))
     events += [event async for event in running]
     assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_CANCELLED

@@ -51,7 +51,7 @@ async def test_10_1_both_modes_come_to_the_same_final_state(world: ContractWorld
 async def test_10_2_invoke_ends_with_its_answer(world: ContractWorld) -> None:
     world.play(text("Which one?"))
     answer = await world.service.chat.Invoke(world.request())
-    kept = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=answer.turn_id))
+    kept = await world.other.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=answer.turn_id))
     assert kept.state == chat_pb2.TURN_STATE_ENDED
     assert kept.final_state == answer.final_state
 
@@ -70,7 +70,7 @@ async def test_10_4_a_stream_shows_text_before_the_turn_has_ended(world: Contrac
     events = aiter(running)
     started, token = await anext(events), await anext(events)
     assert token.token.text == "Hello."
-    state = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=started.turn_id))
+    state = await world.other.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=started.turn_id))
     assert state.state == chat_pb2.TURN_STATE_RUNNING
     go_on.set()
     assert [event.WhichOneof("event") async for event in events] == ["token", "final_state"]
@@ -104,5 +104,5 @@ async def test_10_7_a_call_of_invoke_that_is_given_up_ends_its_turn(world: Contr
     call = world.service.chat.Invoke(request)
     await world.model.held.wait()
     call.cancel()
-    events = [event async for event in world.service.chat.Chat(request)]
+    events = [event async for event in world.other.chat.Chat(request)]
     assert final_of(events).exit_reason == turns_pb2.EXIT_REASON_CANCELLED

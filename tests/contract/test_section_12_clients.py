@@ -35,7 +35,7 @@ async def test_12_1_every_final_state_has_an_exit_reason_that_also_get_turn_tell
 ) -> None:
     for script in ([text("Which one?")], [Step(), Step()], [Step(error=ValueError())]):
         turn = await world.ask(*script, mode=mode)
-        kept = await world.service.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn.turn_id))
+        kept = await world.other.chat.GetTurn(chat_pb2.GetTurnRequest(turn_id=turn.turn_id))
         assert kept.final_state.exit_reason == turn.final.exit_reason != turns_pb2.EXIT_REASON_UNSPECIFIED
 
 
@@ -96,8 +96,10 @@ async def test_12_8_not_knowing_is_a_sound_answer(world: ContractWorld, mode: Mo
     assert (turn.final.message, list(turn.final.citations)) == (NOT_ENOUGH_INFORMATION, [])
 
 
-async def test_12_9_a_client_that_waits_long_hears_that_the_turn_goes_on(tmp_path: Path, models_dir: Path) -> None:
-    async with contract_world(tmp_path / "data", models_dir, heartbeat_s=0.02) as world:
+async def test_12_9_a_client_that_waits_long_hears_that_the_turn_goes_on(
+    tmp_path: Path, models_dir: Path, storage: dict[str, str]
+) -> None:
+    async with contract_world(tmp_path / "data", models_dir, storage, heartbeat_s=0.02) as world:
         world.play(Step(["Which one?"], hold=(go_on := asyncio.Event())))
         events = []
         async for event in world.service.chat.Chat(world.request()):
@@ -115,7 +117,7 @@ async def test_12_10_a_client_that_goes_away_finds_its_turn_again(world: Contrac
     running.cancel()
     go_on.set()
     resume = chat_pb2.ResumeChatRequest(turn_id=started.turn_id, after_sequence=started.sequence)
-    rest = [event async for event in world.service.chat.ResumeChat(resume)]
+    rest = [event async for event in world.other.chat.ResumeChat(resume)]
     assert final_of([started, *rest]).message == "Which one?"
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from evals.__main__ import measure
 from evals.data import Data, DataProblem, Question, load
+from evals.databases import Comparison, compare
 from evals.figures import Answer, answer, figure
 from evals.rankings import RANKINGS
 from proviso_service.reading.model import Span
+from tests.support.postgres_server import PostgresServer
 
 LEASE = "1. Rent\n\nThe rent is due monthly.\n\n2. Law\n\nThe law of Oregon governs this lease.\n"
 LAW = LEASE.index("The law")
@@ -65,3 +67,10 @@ async def test_every_ranking_answers_every_question(folder: Path, models_dir: Pa
         assert all(one.recall == (1.0, 1.0, 1.0) for found in report.answers.values() for one in found)
     assert "| Proviso, default | 100.0 (100 to 100) | 100.0" in report.text()
     assert json.loads(report.json())["slices"]["all"]["BM25"]["questions"] == 2
+
+
+async def test_what_both_databases_return_is_compared(
+    folder: Path, models_dir: Path, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    with postgres_server.state() as url:
+        assert await compare(load(folder, 2), url, tmp_path, models_dir) == Comparison(4, 12, 0, 0)

@@ -1,11 +1,13 @@
 """The whole service with a model that plays a script: what the conformance suite asks."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -95,9 +97,11 @@ class EndedTurn:
 @dataclass(frozen=True)
 class ContractWorld:
     """A matter with one agreement, one without documents, a handbook as documentation, and the model that answers about
-    them, under two names."""
+    them, under two names. Turns are asked of `service`; `other` shares its storage, and is the same one where that has
+    no place for two."""
 
     service: RunningService
+    other: RunningService
     model: ScriptedChatModel
     extractor: FailingExtractor
     matter_id: str
@@ -123,8 +127,8 @@ class ContractWorld:
         mode: Mode = Mode.CHAT,
         **fields: Any,
     ) -> EndedTurn:
-        """One turn, to its end. Fails unless the model was called once for each step of the script. `fields` as of
-        `request`."""
+        """One turn, to its end. Fails unless the model was called once for each step of the script, and unless the
+        other service has the same turn. `fields` as of `request`."""
         self.play(*script)
         request = self.request(message, **fields)
         ended = await (self._chat(request) if mode is Mode.CHAT else self._invoke(request))
@@ -146,28 +150,43 @@ class ContractWorld:
 
     async def _chat(self, request: chat_pb2.ChatRequest) -> EndedTurn:
         events = [event async for event in self.service.chat.Chat(request)]
-        return EndedTurn(events, final_of(events))
+        ended = EndedTurn(events, final_of(events))
+        read = await self._read_elsewhere(ended.turn_id, ended.final)
+        assert (read.standing_text, read.discarded) == (ended.standing_text, ended.discarded)
+        assert [kind for kind, _ in groupby(read.kinds)] == [kind for kind, _ in groupby(ended.kinds)]
+        return ended
 
     async def _invoke(self, request: chat_pb2.ChatRequest) -> EndedTurn:
         answer = await self.service.chat.Invoke(request)
-        resume = chat_pb2.ResumeChatRequest(turn_id=answer.turn_id)
-        events = [event async for event in self.service.chat.ResumeChat(resume)]
-        assert final_of(events) == answer.final_state
-        return EndedTurn(events, answer.final_state)
+        return await self._read_elsewhere(answer.turn_id, answer.final_state)
+
+    async def _read_elsewhere(self, turn_id: str, final: chat_pb2.FinalState) -> EndedTurn:
+        """The whole turn as the other service tells it, which has to have the same final state."""
+        resume = chat_pb2.ResumeChatRequest(turn_id=turn_id)
+        events = [event async for event in self.other.chat.ResumeChat(resume)]
+        assert final_of(events) == final
+        return EndedTurn(events, final)
 
 
 @asynccontextmanager
-async def contract_world(data_dir: Path, models_dir: Path, **turns: Any) -> AsyncIterator[ContractWorld]:
-    """`turns` are settings of turns beside quick retries."""
+async def contract_world(
+    data_dir: Path, models_dir: Path, storage: Mapping[str, str] = MappingProxyType({}), **turns: Any
+) -> AsyncIterator[ContractWorld]:
+    """With two services where a storage is given that they can share. `turns` are settings of turns beside quick
+    retries."""
     model, extractor = ScriptedChatModel(script=[]), FailingExtractor()
     models = ChatModels(NamedChatModel("scripted", model), NamedChatModel(OTHER_MODEL, model))
-    async with running_service(
-        data_dir, models_dir, chat_models=models, extractor=extractor, turns=QUICK | turns
-    ) as service:
+    given: dict[str, Any] = {"chat_models": models, "extractor": extractor, "turns": QUICK | turns}
+    given["storage"] = dict(storage)
+    async with AsyncExitStack() as stack:
+        service = other = await stack.enter_async_context(running_service(data_dir, models_dir, **given))
+        if storage:
+            elsewhere = data_dir.with_name("other")
+            other = await stack.enter_async_context(running_service(elsewhere, models_dir, **given))
         await service.upload("documentation", "handbook.md", HANDBOOK)
         await service.wait_until_ready("documentation")
         matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
-        yield ContractWorld(service, model, extractor, matter_id, await service.create_matter("Bare"))
+        yield ContractWorld(service, other, model, extractor, matter_id, await service.create_matter("Bare"))
 
 
 def held_for_ever() -> Step:
