@@ -77,6 +77,18 @@ async def test_a_turn_that_begins_anew_voids_what_its_readers_may_have_and_write
     assert {event.text_id for event in world.events if isinstance(event, Token)} == {"text-4"}
 
 
+async def test_a_turn_that_is_cut_twice_in_one_model_call_voids_the_texts_of_both_processes() -> None:
+    second = agent_world(SORRY)
+    await second.agent.start(second.turn(REQUEST, was_cut=True)).run()
+    (state, events), third = second.checkpoints[0], agent_world(SORRY)
+    assert kinds(list(events)) == [TurnStart, *[TextDiscarded] * 3]
+    outcome = await gone_on(third, state)
+    assert outcome.final_state.exit_reason is ExitReason.COMPLETED
+    voided = [event.text_id for event in third.events if isinstance(event, TextDiscarded)]
+    assert voided == ["text-4", "text-5", "text-6"]
+    assert {event.text_id for event in third.events if isinstance(event, Token)} == {"text-7"}
+
+
 async def test_calls_are_stored_before_they_are_made_and_after_they_have_ended() -> None:
     world = agent_world(calls(LOOKUP), ANSWER)
     await world.run(REQUEST.message)

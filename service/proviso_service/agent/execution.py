@@ -76,6 +76,7 @@ class AgentExecution:
         self._catalog = dependencies.catalog.current
         self._memory = self._restored(suspended) if suspended else TurnMemory()
         self._text = AnswerText(turn.emit, suspended.texts if suspended else 0)
+        self._has_voided = False
         self._found = Sources()
         self._limits = limits_of(turn.request.options, dependencies.turns)
         if suspended is None:
@@ -130,6 +131,7 @@ class AgentExecution:
     def _void_text(self) -> None:
         """An earlier process may have been in the middle of a model call. Its attempts count as those of one call."""
         self._text.void(self._dependencies.turns.model_retries + 1)
+        self._has_voided = True
 
     def _announce(self) -> None:
         """Emits the turn's first event."""
@@ -210,6 +212,8 @@ class AgentExecution:
             spans=self._dependencies.spans,
             is_raw=self._turn.request.options.text_release is TextRelease.RAW,
         )
+        if self._has_voided:  # should this process end, too, the next one has to void other texts than it did
+            await checkpoint(state)
         # Each cycle is at most two steps, and at most two more calls follow at the tool limit.
         config = RunnableConfig(recursion_limit=2 * self._limits.max_turns + 8)
         # Otherwise LangGraph sends the whole turn to LangSmith where environment variables of LangSmith are set. Which

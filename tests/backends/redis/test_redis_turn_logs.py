@@ -81,6 +81,17 @@ async def test_a_log_that_had_events_before_it_was_published_is_there_as_a_whole
             assert_gapless(await taken_to(followed, 1), 0, 1)
 
 
+async def test_a_log_whose_events_are_lost_keeps_no_other_from_being_written(redis_server: RedisServer) -> None:
+    # Its process was killed when more of its events were on record than were shown, and none was stored.
+    taken_over, log = MemoryTurnLog(100_000, 10_000_000, lost=5), new_log()
+    async with two(redis_server) as (owner, other, _):
+        owner.publish("turn-1", taken_over, 3)
+        owner.publish("turn-2", log)
+        log.append(TURN_START)
+        async with other.following("turn-2") as followed:
+            assert_gapless(await taken_to(followed, 1), 0, 1)
+
+
 async def test_a_missing_entry_is_told_and_not_passed_over(redis_server: RedisServer) -> None:
     log = new_log()
     async with two(redis_server) as (owner, other, prefix), Redis.from_url(redis_server.url) as redis:

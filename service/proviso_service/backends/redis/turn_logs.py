@@ -137,7 +137,8 @@ class LogWriter:
             known.sequence = sequence
         for turn_id in turn_ids:
             known_now = self._logs.get(turn_id)
-            if known_now is None or known_now.sequence == known_now.log.last_sequence:
+            # A log that was taken over may have had events that are lost, and have none yet that could be written.
+            if known_now is None or not known_now.log.since(known_now.sequence, 1):
                 self._changed.pop(turn_id, None)
 
     async def _find_out(self) -> None:
