@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks import growth, overload, queries, search, startup, turns, workers
+from benchmarks import growth, overload, queries, replicas, search, sharing, startup, turns, workers
 from benchmarks.competitors import competitors_python
 from benchmarks.goals import Results, goals_table
 from benchmarks.processes import ProcessFailed
@@ -30,6 +30,8 @@ SECTIONS: dict[str, ModuleType] = {
     "queries": queries,
     "overload": overload,
     "workers": workers,
+    "sharing": sharing,
+    "replicas": replicas,
 }
 """Each measures its figures, and writes and draws those of any run: `measure`, `tables`, `charts`."""
 

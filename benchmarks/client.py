@@ -35,6 +35,8 @@ T = TypeVar("T")
 
 _OWN_CONNECTION = (("grpc.use_local_subchannel_pool", 1),)
 
+Metadata = tuple[tuple[str, str], ...]
+
 Reader = Callable[[], Awaitable[list[TurnSeen]]]
 """Reads all turns of one stream."""
 
@@ -109,17 +111,21 @@ def _of_langgraph(event: Any) -> tuple[str | None, str | None]:
 
 
 async def _grpc_readers(load: Load, stack: AsyncExitStack) -> list[Reader]:
+    addresses = load.address.split(",")
     channels = [
-        await stack.enter_async_context(grpc.aio.insecure_channel(load.address, options=_OWN_CONNECTION))
-        for _ in range(min(load.streams, MAX_CONNECTIONS))
+        await stack.enter_async_context(
+            grpc.aio.insecure_channel(addresses[number % len(addresses)], options=_OWN_CONNECTION)
+        )
+        for number in range(min(load.streams, MAX_CONNECTIONS))
     ]
     for channel in channels:
         await channel.channel_ready()
     stubs = [ChatServiceStub(channel) for channel in channels]
-    return [partial(_read_turns, stubs[i % len(stubs)], load) for i in range(load.streams)]
+    return [partial(_read_turns, stubs[i % len(stubs)], load, i) for i in range(load.streams)]
 
 
-async def _read_turns(stub: "ChatServiceAsyncStub", load: Load) -> list[TurnSeen]:
+async def _read_turns(stub: "ChatServiceAsyncStub", load: Load, number: int) -> list[TurnSeen]:
+    """Reads the turns of the stream with this number."""
     workload = WORKLOADS[load.workload]
     request = pb.ChatRequest(
         message=QUESTION,
@@ -132,9 +138,13 @@ async def _read_turns(stub: "ChatServiceAsyncStub", load: Load) -> list[TurnSeen
         ),
     )
     seen = []
-    for _ in range(load.turns):
+    for turn in range(load.turns):
+        shown: Metadata = ()
+        if load.callers:
+            token, request.matter_context.matter_id = load.callers[(number + turn * load.streams) % len(load.callers)]
+            shown = (("authorization", f"Bearer {token}"),)
         begun = time.perf_counter()
-        seen.append(await admitted(partial(_read_turn, stub, request, workload, begun)))
+        seen.append(await admitted(partial(_read_turn, stub, request, workload, begun, shown)))
     return seen
 
 
@@ -150,14 +160,14 @@ async def admitted(call: Callable[[], Awaitable[T]]) -> T:
 
 
 async def _read_turn(
-    stub: "ChatServiceAsyncStub", request: pb.ChatRequest, workload: Workload, begun: float
+    stub: "ChatServiceAsyncStub", request: pb.ChatRequest, workload: Workload, begun: float, shown: Metadata
 ) -> TurnSeen:
     """Reads a turn to its end; its times are counted from when it was first asked for."""
     first_event_s = first_token_s = 0.0
     events = sequence = 0
     text: list[str] = []
     final: pb.FinalState | None = None
-    async for event in stub.Chat(request, timeout=TURN_TIMEOUT_S):
+    async for event in stub.Chat(request, timeout=TURN_TIMEOUT_S, metadata=shown):
         first = event.sequence
         if event.HasField("token"):
             first = event.token.first_sequence

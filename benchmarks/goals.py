@@ -6,6 +6,7 @@ from typing import Any
 
 from benchmarks.load import FLAT_OUT, ONE_TOKEN, PACED
 from benchmarks.report import Figures, table
+from benchmarks.sharing import EMBEDDED, REDIS
 from benchmarks.turns import BARE, FASTAPI, SERVICE
 
 Results = Mapping[str, Mapping[str, Any]]
@@ -103,6 +104,17 @@ def _overload(what: str, by: str = "") -> Value:
     return value
 
 
+def _shared(workload: str, way: str, figure: str) -> Value:
+    return lambda results: float(_row(results, "sharing", workload=workload, way=way)[figure])
+
+
+def _well_predicted(results: Results) -> float:
+    """The share of what was measured of replicas that the simulation says within 20 %."""
+    names = ("turns_per_s", "first_event_ms", "cpu_ms")
+    ratios = [row["predicted"][name] / row[name] for row in results["replicas"]["figures"] for name in names]
+    return sum(abs(ratio - 1) <= 0.2 for ratio in ratios) / len(ratios)
+
+
 def _workers(results: Results) -> float:
     one = _row(results, "workers", what="one core")
     return float(_row(results, "workers", what="two cores, --workers 1")["turns_per_s"] / one["turns_per_s"])
@@ -191,6 +203,10 @@ GOALS = (
         _overload("a line is READY beside two documents of 6 MB, s"),
     ),
     Goal("turns a second of two cores with --workers 1", "1.0", 1.6, "times one core", _workers, is_least=True),
+    Goal("a turn of one token, embedded", "1", 1.1, "times 8b21c2ed", _shared(ONE_TOKEN.name, EMBEDDED, "by_before")),
+    Goal("a token flat out, turns in Redis", "1", 1.6, "times in memory", _shared(FLAT_OUT.name, REDIS, "by_embedded")),
+    Goal("a paced token, turns in Redis", "1", 1.6, "times in memory", _shared(PACED.name, REDIS, "by_embedded")),
+    Goal("replicas predicted within 20 %", "not simulated", 1, "of all figures", _well_predicted, is_least=True),
     Goal("an upload that stalls gives its place up", "60", 11, "s", _overload("an upload that stalls is ended, s")),
 )
 

@@ -33,7 +33,9 @@ WORKLOADS = {workload.name: workload for workload in (FLAT_OUT, PACED, ONE_TOKEN
 @dataclass(frozen=True, slots=True)
 class Load:
     """A load: `streams` readers at once, each of which reads `turns` turns one after the other. `is_raw` asks for the
-    text as the model writes it, without waiting for the check of each sentence."""
+    text as the model writes it, without waiting for the check of each sentence. The address may name several servers,
+    separated by commas, over which the readers spread. `callers` take turns, where there are any: each shows its token,
+    and asks about its own matter instead of `matter_id`."""
 
     address: str
     matter_id: str
@@ -41,6 +43,7 @@ class Load:
     streams: int
     turns: int
     is_raw: bool = False
+    callers: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -22,7 +22,7 @@ class PeakMemory:
     def sample(self, pid: int) -> None:
         own = _resident_bytes(pid)
         self.process_bytes = max(self.process_bytes, own)
-        self.tree_bytes = max(self.tree_bytes, own + sum(_resident_bytes(child) for child in _descendants(pid)))
+        self.tree_bytes = max(self.tree_bytes, own + sum(_resident_bytes(child) for child in descendants(pid)))
 
 
 @asynccontextmanager
@@ -41,7 +41,7 @@ async def peak_memory(pid: int) -> AsyncIterator[PeakMemory]:
 def tree_cpu_s(pid: int) -> float:
     """Returns the CPU time so far of a process and of all that it has started, also of those that have ended."""
     ticks = 0
-    for process in (pid, *_descendants(pid)):
+    for process in (pid, *descendants(pid)):
         with suppress(OSError):  # it has ended meanwhile, and counts with the one that started it
             stat = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
             ticks += sum(int(field) for field in stat.rpartition(")")[2].split()[11:15])
@@ -54,7 +54,8 @@ async def _sample(pid: int, peak: PeakMemory) -> None:
         await asyncio.sleep(SAMPLE_S)
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """The running processes that a process has started, and those that these have."""
     children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +30,7 @@ class Child:
 
     @property
     def cpu_s(self) -> float:
-        """The user and system time of all its threads so far, in seconds: /proc counts in steps of 10 ms, of which a
-        turn takes less than one."""
-        # What clock_getcpuclockid(3) makes of a process's number, which Python does not offer.
-        return time.clock_gettime((~self.process.pid << 3) | _SCHEDULED_TIME)
+        return cpu_s_of(self.process.pid)
 
     @property
     def resident_bytes(self) -> int:
@@ -70,15 +67,28 @@ class Child:
         return ProcessFailed(f"{self.log.stem}: {what}\n{tail}")
 
 
+def cpu_s_of(pid: int) -> float:
+    """The user and system time of all threads of a process so far, in seconds: /proc counts in steps of 10 ms, of which
+    a turn takes less than one. Raises OSError when it has ended."""
+    # What clock_getcpuclockid(3) makes of a process's number, which Python does not offer.
+    return time.clock_gettime((~pid << 3) | _SCHEDULED_TIME)
+
+
 @asynccontextmanager
-async def running(log: Path, *arguments: str, python: Path = Path(sys.executable)) -> AsyncIterator[Child]:
-    """Runs `python -m` with `arguments`; its standard error goes to `log`. At the end its standard input is closed, and
-    it is killed if it does not exit then."""
+async def running(
+    log: Path,
+    *arguments: str,
+    python: Path = Path(sys.executable),
+    folder: Path = ROOT,
+    variables: Mapping[str, str] | None = None,
+) -> AsyncIterator[Child]:
+    """Runs `python -m` with `arguments` in `folder`, with further variables of its environment; its standard error goes
+    to `log`. At the end its standard input is closed, and it is killed if it does not exit then."""
     with log.open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *(str(python), "-m", *arguments),
-            cwd=ROOT,
-            env=_environment(log.with_suffix(".toml")),
+            cwd=folder,
+            env=_environment(log.with_suffix(".toml")) | dict(variables or {}),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
