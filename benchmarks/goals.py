@@ -112,7 +112,7 @@ def _well_predicted(results: Results) -> float:
     """The share of what was measured of replicas that the simulation says within 20 %."""
     names = ("turns_per_s", "first_event_ms", "cpu_ms")
     ratios = [row["predicted"][name] / row[name] for row in results["replicas"]["figures"] for name in names]
-    return sum(abs(ratio - 1) <= 0.2 for ratio in ratios) / len(ratios)
+    return float(sum(abs(ratio - 1) <= 0.2 for ratio in ratios) / len(ratios))
 
 
 def _workers(results: Results) -> float:
