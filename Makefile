@@ -9,7 +9,7 @@ PAGE := clients/nestjs/page
 NODE_STAMP := node_modules/.installed
 DEPLOY_TOOLS := build/bin/helm build/bin/compose
 
-.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench guards chaos eval lock licences audit sbom
+.PHONY: settings setup demo serve web test node go chromium check-typescript check-web test-typescript test-web lint fmt type imports proto check-proto contract-image bench guards chaos drill eval lock licences audit sbom
 
 setup: $(STAMP) $(MODELS)/minilm-int8/manifest.json
 
@@ -142,6 +142,10 @@ guards: setup
 # Each row of the table in docs/reliability.md; ROWS="backup disk-full" carries out some of them.
 chaos: setup
 	$(PY) -m tests.chaos $(ROWS)
+
+# Replicas and workers behind Envoy while they, Redis and PostgreSQL are killed: docs/reliability.md. OPTIONS="--minutes 5 --chats 20".
+drill: setup
+	$(PY) -m tests.drill $(OPTIONS)
 
 eval: setup
 	$(PY) -m evals --data $(DATA) --cache .proviso/evals

@@ -199,6 +199,25 @@ async def test_a_turn_whose_process_is_gone_has_expired_until_it_is_ended(redis_
             await other.cancel(ANN, turn_id)
 
 
+async def test_events_are_there_where_a_turn_was_taken_over_and_has_ended_while_its_first_process_was_asked(
+    redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proviso_service.turns.elsewhere._ANSWER_S", 0.5)
+    program = Gated((TURN_START, *TOKENS))
+    async with two(redis_server, program) as replicas, replica(redis_server, replicas.prefix, "silent"):
+        turn_id = await replicas.owner.start(ANN, QUESTION)
+        await read_to(replicas.owner, turn_id, 51)
+        row = replicas.store.rows[turn_id]
+        row.record = replace(row.record, owner="silent")
+        reading = asyncio.create_task(collect(replicas.other, turn_id))
+        await replicas.store.calls("get", 1)
+        row.record = replace(row.record, owner="owner")
+        program.gate.set()
+        with pytest.raises(TurnElsewhere):
+            await reading
+        assert_gapless(await collect(replicas.other, turn_id), 0, 52)
+
+
 async def test_an_end_that_got_lost_is_given_from_the_store(redis_server: RedisServer) -> None:
     async with (
         two(redis_server, emits(TURN_START), heartbeat_s=0.2) as replicas,

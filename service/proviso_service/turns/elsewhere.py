@@ -136,7 +136,7 @@ class TurnsElsewhere:
                     yield item
         except (EventsMissing, Unavailable) as error:
             now = await self._again(record)
-            if self.runs(now):
+            if self.runs(now) or now.owner != record.owner:  # who has taken it over shows its events
                 raise TurnElsewhere(now.owner) from error
             raise EventsMissing from error
 

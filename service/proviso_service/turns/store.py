@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.context.model import ApprovedTool
-from proviso_service.errors import NotReady, TooBusy
+from proviso_service.errors import NotReady, StorageFailed, TooBusy
 from proviso_service.identity import Caller
 from proviso_service.language import ENGLISH
 from proviso_service.turns.events import (
@@ -184,7 +184,7 @@ async def patiently(limit_s: float, work: Callable[[], Awaitable[T]]) -> T:
     while True:
         try:
             return await with_timeout(max(0.0, latest - loop.time()), work(), late=store_timeout)
-        except (NotReady, TooBusy):
+        except (NotReady, StorageFailed, TooBusy):
             if loop.time() + wait_s > latest:
                 raise
         await asyncio.sleep(wait_s)
