@@ -144,9 +144,7 @@ async def test_the_result_of_a_call_that_may_not_be_repeated_is_stored_while_oth
     other = McpTool(ServerTool("slow", "wait", "slow__wait", "Waits.", schema, schema), slow)
     before = agent_world(calls(Call("slow__wait", "{}"), NOTE), SORRY, tools=[other, note(quick)])
     running = asyncio.create_task(before.run(REQUEST.message))
-    async with asyncio.timeout(10):
-        while len(before.checkpoints) < 2:  # noqa: ASYNC110 - nothing tells of it
-            await asyncio.sleep(0.001)
+    await before.until_stored(2)
     running.cancel()
     await asyncio.wait([running])
     again = Notes()

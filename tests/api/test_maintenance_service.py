@@ -1,8 +1,8 @@
 """MaintenanceService on the whole service."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -62,9 +62,17 @@ async def test_a_second_rebuilding_is_refused_while_one_runs(service: RunningSer
     assert [state async for state in following][-1].vectors_done > 0
 
 
-def never_ingesting() -> AbstractContextManager[object]:
-    """Leaves documents under way."""
-    return patch.object(Pipeline, "ingest", lambda *_: asyncio.Event().wait())
+@contextmanager
+def never_ingesting() -> Iterator[asyncio.Event]:
+    """Leaves documents under way; the event says that one is."""
+    begun = asyncio.Event()
+
+    async def ingest(*_: object) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    with patch.object(Pipeline, "ingest", ingest):
+        yield begun
 
 
 async def jobs_of(service: RunningService, **options: bool) -> dict[str, tuple[str, str]]:
@@ -81,11 +89,9 @@ async def test_documents_that_are_not_ready_are_listed_until_they_are(service: R
     await service.upload(matter_id, "broken.md", b"\xff\xff")
     with pytest.raises(AssertionError):
         await service.wait_until_ready(matter_id)
-    with never_ingesting():
+    with never_ingesting() as begun:
         held = await service.upload(matter_id, "held.md", b"# Lease")
-        async with asyncio.timeout(60):
-            while (await jobs_of(service))["held.md"] != ("PROCESSING", "embedded"):  # noqa: ASYNC110 - it tells nobody
-                await asyncio.sleep(0.01)
+        await asyncio.wait_for(begun.wait(), 60)
         assert await jobs_of(service) == {"broken.md": ("FAILED", ""), "held.md": ("PROCESSING", "embedded")}
         assert await jobs_of(service, failed_only=True) == {"broken.md": ("FAILED", "")}
         stub = maintenance_pb2_grpc.MaintenanceServiceStub(service.channel)

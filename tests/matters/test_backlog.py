@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from proviso_service.errors import FailureCause
 from proviso_service.matters.ingestion import AGEING_BYTES_PER_S, Backlog
-from proviso_service.matters.model import Document, DocumentStatus, Matter
+from proviso_service.matters.model import Document, Matter
 from proviso_service.matters.rotation import Limits
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
 from tests.support.stored import a_document
@@ -29,7 +30,7 @@ async def _taken(world: MattersWorld, backlog: Backlog, count: int) -> list[str]
     for _ in range(count):
         async with backlog.next() as document:
             names.append(document.filename)
-            await world.store.set_status(document, DocumentStatus.FAILED, "done")
+            await world.store.fail(document, "done", FailureCause.FAILED)
     return names
 
 
@@ -83,7 +84,7 @@ async def test_a_document_is_nobody_elses_while_it_is_worked_on(idle_world: Matt
         backlog.add(second)
         async with backlog.next() as other:
             assert other == second
-            await store.set_status(second, DocumentStatus.FAILED, "done")
+            await store.fail(second, "done", FailureCause.FAILED)
     async with backlog.next() as document:
         assert document == first
 

@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from proviso_service.matters import EmbeddingBatch, ingestion, pipeline, shared_embedding
+from proviso_service.errors import FailureCause
+from proviso_service.matters import ClaimLost, EmbeddingBatch, ingestion, pipeline, shared_embedding
 from proviso_service.matters.files import FileReader
 from proviso_service.matters.ingestion import ENDS_PROCESSES, MAX_LOSSES, Ingestion
 from proviso_service.matters.model import Document, DocumentStatus
@@ -110,7 +111,7 @@ async def test_work_on_a_document_that_is_ended_elsewhere_changes_it_no_more(idl
     idle_world.embedder.shut()
     async with another_process(idle_world):
         await idle_world.embedder.someone_waits()
-        await idle_world.store.set_status(document, DocumentStatus.FAILED, "An operator has cancelled it.")
+        await idle_world.store.fail(document, "An operator has cancelled it.", FailureCause.CANCELLED)
         idle_world.embedder.open()
     assert (await final(idle_world, document)).failure_reason == "An operator has cancelled it."
 
@@ -155,3 +156,21 @@ async def test_a_large_document_is_embedded_by_all_processes_each_text_once(
     assert "lot 17" in hits[0].snippet.text
     assert len(batches) == len(set(batches)) == 20
     assert len(world.embedder.texts) == len(set(world.embedder.texts)) == 40
+
+
+async def test_a_large_document_that_is_ended_elsewhere_is_embedded_no_further(
+    idle_world: MattersWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = idle_world
+    document = await left_by_a_killed_process(world)
+    claim = await world.store.claim(document, "another", LEASE_S)
+    assert claim
+    monkeypatch.setattr(shared_embedding, "BATCH_TEXTS", 1)
+    together = SharedEmbedding(world.store, world.embedder, "another", Unheard())
+
+    async def cancelled() -> None:
+        await world.store.fail(document, "An operator has cancelled it.", FailureCause.CANCELLED)
+
+    with pytest.raises(ClaimLost):
+        await together.embed(claim.document, ["one", "two", "three"], cancelled, lambda _: None)
+    assert world.embedder.texts == ["one"]

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from proviso_service.errors import DocumentNotFound, Draining, InvalidRequest, MatterNotFound
+from proviso_service.errors import DocumentNotFound, Draining, FailureCause, InvalidRequest, MatterNotFound
 from proviso_service.matters.model import DocumentProgress, DocumentStatus
 from proviso_service.matters.progress import DocumentWatch, ProgressBoard
 from tests.support.matters_world import OTHER_TENANT, TENANT, MattersWorld
@@ -106,7 +106,7 @@ async def test_changes_that_nobody_announced_are_read_from_the_rows(idle_world: 
     watch = DocumentWatch(world.store, ProgressBoard(), TENANT, matter.matter_id, reread_s=0.001)
     watching = watch.watch([document.document_id])
     assert not (await anext(watching)).document.status.is_final
-    await world.store.set_status(document, DocumentStatus.FAILED, "elsewhere")
+    await world.store.fail(document, "elsewhere", FailureCause.FAILED)
     assert (await _all(watching))[-1].document.failure_reason == "elsewhere"
 
 

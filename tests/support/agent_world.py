@@ -250,15 +250,23 @@ class AgentWorld:
     persons: Persons
     events: list[Event] = field(default_factory=list)
     checkpoints: list[tuple[str, tuple[Event, ...]]] = field(default_factory=list)
+    _stored: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    async def until_stored(self, times: int) -> None:
+        """Returns once so many states were stored."""
+        async with asyncio.timeout(10), self._stored:
+            await self._stored.wait_for(lambda: len(self.checkpoints) >= times)
 
     def turn(
         self, request: TurnRequest, turn_id: str = "turn-1", caller: Caller = CALLER, *, was_cut: bool = False
     ) -> RunningTurn:
         """A turn as the engine gives it to the agent, with a minute's time."""
-        events, checkpoints = self.events, self.checkpoints
+        events = self.events
 
         async def checkpoint(state: str) -> None:
-            checkpoints.append((state, tuple(events)))
+            async with self._stored:
+                self.checkpoints.append((state, tuple(events)))
+                self._stored.notify_all()
 
         return RunningTurn(
             *(turn_id, caller, request, events.append, self.persons, TurnClock(60.0), checkpoint), was_cut=was_cut

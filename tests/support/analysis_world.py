@@ -20,7 +20,7 @@ from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.models import Classifier
 from proviso_service.reading.model import Chunk, ParsedDocument
 from tests.support.migrated import state_in
-from tests.support.stored import MODEL, a_document, ingested, vectors_of
+from tests.support.stored import MODEL, a_document, ingested, set_status, vectors_of
 from tests.support.word_classifier import WordClassifier
 
 TENANT = "acme"
@@ -61,7 +61,7 @@ class AnalysisWorld:
 
     async def add_unready(self, status: DocumentStatus, reason: str = "", filename: str = "slow.pdf") -> Document:
         document, _ = await self.store.add_document(a_document(self.matter, filename))
-        return await self.store.set_status(document, status, reason)
+        return await set_status(self.store, document, status, reason)
 
     async def ask(self, query: str, *documents: Document, **options: Any) -> IqlOutcome:
         ids = [document.document_id for document in documents]

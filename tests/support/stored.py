@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import numpy as np
+from sqlalchemy import Connection
 
+from proviso_service.backends.sql.documents import bump_index_version, change_document
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.models import Vectors
@@ -69,6 +71,16 @@ async def ingested(store: SqlMatterStore, matter: Matter, *passages: str, filena
     """A READY document of these passages."""
     document, _ = await store.add_document(a_document(matter, filename))
     return await committed(store, document, *passages)
+
+
+async def set_status(store: SqlMatterStore, document: Document, status: DocumentStatus, reason: str = "") -> Document:
+    """Sets a status that no process would set now, such as that of a READY document which is not."""
+
+    def change(transaction: Connection) -> Document:
+        bump_index_version(transaction, document.tenant, document.matter_id)
+        return change_document(transaction, document, status=status, failure_reason=reason)
+
+    return await store._database.write(change, document.tenant)
 
 
 async def committed(store: SqlMatterStore, document: Document, *passages: str) -> Document:

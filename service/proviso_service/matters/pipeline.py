@@ -11,7 +11,12 @@ from proviso_service.matters.files import FileReader
 from proviso_service.matters.model import Document, DocumentProgress
 from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.rotation import Gate, Limits
-from proviso_service.matters.shared_embedding import FEWEST_TEXTS, SharedEmbedding
+from proviso_service.matters.shared_embedding import (
+    FEWEST_TEXTS,
+    STEP_TIME_LIMIT_S,
+    TEXTS_AT_ONCE,
+    SharedEmbedding,
+)
 from proviso_service.matters.stores import BlobDamaged, BlobStore, MatterStore
 from proviso_service.models import Embedder, ModelPassage, PassageWords, ReadingClassifier, Vectors
 from proviso_service.reading import Chunk, ReadDocument, readable
@@ -56,10 +61,6 @@ class ChunkEmbedder:
             vectors = await shared.embed(document, list(by_hash.values()), give_way, report)
             self._seen |= zip(by_hash, vectors, strict=True)
 
-
-BATCH_CHUNKS = 64
-STEP_TIME_LIMIT_S = 300.0
-"""The time limit of one batch of chunks in the model; ordinary batches take a second."""
 
 Report = Callable[[DocumentProgress], None]
 
@@ -146,10 +147,10 @@ class Pipeline:
                     lambda: self._embedding.give_way(document),
                     lambda done: report(DocumentProgress(document, min(done, len(chunks)), len(chunks))),
                 )
-            for start in range(0, len(chunks), BATCH_CHUNKS):
+            for start in range(0, len(chunks), TEXTS_AT_ONCE):
                 if start:
                     await self._embedding.give_way(document)
-                batch = by_length[start : start + BATCH_CHUNKS]
+                batch = by_length[start : start + TEXTS_AT_ONCE]
                 embedding = embedder.embed([chunks[ordinal] for ordinal in batch])
                 vectors[batch] = await with_timeout(STEP_TIME_LIMIT_S, embedding)
                 report(DocumentProgress(document, start + len(batch), len(chunks)))

@@ -9,7 +9,7 @@ import structlog
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.matters.model import Document
-from proviso_service.matters.stores import EmbeddingBatch, WorkQueue
+from proviso_service.matters.stores import ClaimLost, EmbeddingBatch, WorkQueue
 from proviso_service.models import Embedder, Vectors
 from proviso_service.notices import About, Notices, What
 
@@ -17,14 +17,16 @@ BATCH_TEXTS = 256
 FEWEST_TEXTS = 2 * BATCH_TEXTS
 """What has fewer is embedded by its own process, in seconds."""
 
-AT_ONCE = 64
+TEXTS_AT_ONCE = 64
 """Texts that the model is given at a time."""
+
+STEP_TIME_LIMIT_S = 300.0
+"""The time limit of so many texts in the model; they usually take a second."""
 
 LEASE_S = 60.0
 """A batch that is not finished in this time is another process's, too; usual ones take seconds."""
 
 _LOOK_S, _POLL_S = 10.0, 0.5
-STEP_TIME_LIMIT_S = 300.0
 
 _log = structlog.get_logger(__name__)
 
@@ -47,7 +49,8 @@ class SharedEmbedding:
         report: Callable[[int], None],
     ) -> Vectors:
         """Returns the vectors of texts of a document, shape (len(texts), dimensions), and reports how many there are.
-        Between two pieces of its work this process gives way to its other documents. Raises DocumentNotFound."""
+        Between two pieces of its work this process gives way to its other documents. Raises DocumentNotFound, and
+        ClaimLost when the document has come to its end otherwise."""
         batches = [texts[start : start + BATCH_TEXTS] for start in range(0, len(texts), BATCH_TEXTS)]
         await self._queue.share_batches(document, batches)
         self._notices.tell(About.TEXTS)
@@ -57,7 +60,10 @@ class SharedEmbedding:
                 await self._work(batch, give_way)
             else:  # others are at work on the last ones
                 await asyncio.sleep(_POLL_S)
-        vectors = np.frombuffer(b"".join(await self._queue.finished_batches(document)), dtype="<f4")
+        found = await self._queue.finished_batches(document)
+        if len(found) < len(batches):
+            raise ClaimLost(document.document_id)
+        vectors = np.frombuffer(b"".join(found), dtype="<f4")
         return vectors.reshape(len(texts), self._embedder.dimensions)
 
     async def help(self, is_idle: Callable[[], bool]) -> None:
@@ -84,9 +90,9 @@ class SharedEmbedding:
         vectors: Vectors | None = None
         try:
             parts = []
-            for start in range(0, len(batch.texts), AT_ONCE):
+            for start in range(0, len(batch.texts), TEXTS_AT_ONCE):
                 await give_way()
-                embedding = self._embedder.embed_documents(batch.texts[start : start + AT_ONCE])
+                embedding = self._embedder.embed_documents(batch.texts[start : start + TEXTS_AT_ONCE])
                 parts.append(await with_timeout(STEP_TIME_LIMIT_S, embedding))
             vectors = np.concatenate(parts)
         finally:

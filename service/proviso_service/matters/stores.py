@@ -10,7 +10,6 @@ from proviso_service.identity import NEVER_RETRIED, RetryKey
 from proviso_service.matters.model import (
     ALL_MATTERS,
     Document,
-    DocumentStatus,
     Matter,
     Member,
     Outline,
@@ -245,16 +244,6 @@ class MatterStore(WorkQueue, Protocol):
 
     async def documents_after(self, last: Document | None, limit: int) -> Sequence[Document]:
         """Returns documents of all tenants in a fixed order, after the one given."""
-        ...
-
-    async def set_status(
-        self,
-        document: Document,
-        status: DocumentStatus,
-        failure_reason: str = "",
-        failure_cause: FailureCause | None = None,
-    ) -> Document:
-        """Sets a document's status. Raises DocumentNotFound when it was deleted meanwhile."""
         ...
 
     async def commit_ready(

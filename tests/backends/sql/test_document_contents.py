@@ -14,7 +14,7 @@ from proviso_service.errors import DocumentNotFound, MatterNotFound
 from proviso_service.matters.model import DocumentStatus, Matter, Outline, StoredChunk, chunk_id
 from proviso_service.matters.packing import PackedDocument, PackedWords
 from proviso_service.reading.model import PACKED_WORD, Chunk, Heading, PageSpan, PageWords, ParsedDocument
-from tests.support.stored import MODEL, a_document, a_text, committed, ingested, vectors_of
+from tests.support.stored import MODEL, a_document, a_text, committed, ingested, set_status, vectors_of
 
 # Each 17 characters long, with a NUL and characters outside the basic plane, so that no offset is at a round place.
 LONG_TEXT = "".join(f"{i:07d} é\x01😀漢 §\n\u2028.." for i in range(3 * SEGMENT_CHARS // 17))
@@ -60,10 +60,10 @@ async def test_the_words_of_pages_are_kept_and_go_with_their_document(matters: S
     assert await matters.page_words("acme", ready.document_id, 2) == (None, 3)
     assert await matters.page_words("acme", ready.document_id, 3) == (pages[1], 3)
     assert await matters.page_words("other", ready.document_id, 1) == (None, 0)
-    await matters.set_status(ready, DocumentStatus.PROCESSING)
+    await set_status(matters, ready, DocumentStatus.PROCESSING)
     await committed(matters, ready, "Rent is due.")
     assert await matters.page_words("acme", ready.document_id, 1) == (None, 0)
-    await matters.set_status(ready, DocumentStatus.PROCESSING)
+    await set_status(matters, ready, DocumentStatus.PROCESSING)
     await matters.commit_ready(document, replace(parsed, page_words=pages), chunks, MODEL, vectors_of(chunks))
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     assert await matters.page_words("acme", ready.document_id, 1) == (None, 0)
@@ -78,7 +78,7 @@ async def test_a_document_without_text_can_be_ready(matters: SqlMatterStore, mat
 async def test_contents_are_invisible_before_the_document_is_ready(matters: SqlMatterStore, matter: Matter) -> None:
     ready = await ingested(matters, matter, "Rent is due.", "And the rest.")
     stored = (await matters.chunks("acme", [chunk_id(ready.document_id, 0)]))[0]
-    await matters.set_status(ready, DocumentStatus.PROCESSING)
+    await set_status(matters, ready, DocumentStatus.PROCESSING)
     assert await matters.chunks("acme", [stored.chunk_id]) == []
     assert await matters.neighbours("acme", stored) == ("", "")
     assert await packed(matters, matter) == []
@@ -103,7 +103,7 @@ async def test_ingesting_again_replaces_what_was_there(
     matters: SqlMatterStore, matter: Matter, database: Database
 ) -> None:
     document = await ingested(matters, matter, "Rent is due.", "The landlord repairs.", "Old words.")
-    await matters.set_status(document, DocumentStatus.PROCESSING)
+    await set_status(matters, document, DocumentStatus.PROCESSING)
     again = await committed(matters, document, "Rent is due.", "New words.")
     assert again.chunk_count == 2
     assert await matters.text("acme", document.document_id, 0) == "Rent is due.\nNew words."

@@ -6,7 +6,7 @@ import pytest
 
 from proviso_service.backends.sql.matters import SLICE_CHUNKS, SLICE_DOCUMENTS, SqlMatterStore
 from proviso_service.errors import DocumentNotFound, MatterNotFound
-from proviso_service.matters.model import DocumentStatus, Matter
+from proviso_service.matters.model import Matter
 from proviso_service.matters.stores import Leftover
 from proviso_service.paging import PageRequest
 from tests.support.stored import a_document, ingested
@@ -77,7 +77,7 @@ async def test_a_deleted_matter_exists_for_nobody_before_its_rows_are_gone(
     with pytest.raises(DocumentNotFound):
         await matters.find_by_filename("acme", matter.matter_id, "pending.txt")
     with pytest.raises(DocumentNotFound):
-        await matters.set_status(pending, DocumentStatus.PROCESSING)
+        await matters.claim(pending, "replica-1", 60)
     for call in (
         matters.get_matter("acme", matter.matter_id),
         matters.add_document(a_document(matter)),

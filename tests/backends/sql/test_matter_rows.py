@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.errors import DocumentNotFound, MatterNotFound
+from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound
 from proviso_service.matters.model import Document, DocumentStatus, Matter
 from proviso_service.paging import PageRequest
 from tests.support.stored import Clock, a_document, committed, ingested
@@ -138,25 +138,31 @@ async def test_unfinished_documents_of_all_tenants_are_found_oldest_first(
     other = await matters.create_matter("other", "Elsewhere")
     pending, _ = await matters.add_document(a_document(other, uploaded=clock.time))
     processing, _ = await matters.add_document(a_document(matter, uploaded=clock.time - timedelta(hours=1)))
-    processing = await matters.set_status(processing, DocumentStatus.PROCESSING)
+    claim = await matters.claim(processing, "replica-1", 60)
+    assert claim
     failed, _ = await matters.add_document(a_document(matter))
-    await matters.set_status(failed, DocumentStatus.FAILED, "It is encrypted.")
+    await matters.fail(failed, "It is encrypted.", FailureCause.FAILED)
     await ingested(matters, matter, "Rent is due.")
-    assert await matters.unfinished_documents(10) == [processing, pending]
+    assert await matters.unfinished_documents(10) == [claim.document, pending]
 
 
-async def test_the_reason_of_a_failure_is_kept_until_the_next_status(matters: SqlMatterStore, matter: Matter) -> None:
+async def test_the_reason_of_a_failure_is_kept_until_the_document_is_tried_again(
+    matters: SqlMatterStore, matter: Matter
+) -> None:
     document, _ = await matters.add_document(a_document(matter))
-    failed = await matters.set_status(document, DocumentStatus.FAILED, "It is encrypted.")
+    failed = await matters.fail(document, "It is encrypted.", FailureCause.FAILED)
     assert (failed.status, failed.failure_reason) == (DocumentStatus.FAILED, "It is encrypted.")
-    assert (await matters.set_status(document, DocumentStatus.PENDING)) == document
+    assert await matters.retry("acme", matter.matter_id, document.document_id) == document
+    assert await matters.retry("acme", matter.matter_id, document.document_id) == document
 
 
 async def test_a_document_deleted_meanwhile_does_not_come_back(matters: SqlMatterStore, matter: Matter) -> None:
     document, _ = await matters.add_document(a_document(matter))
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     with pytest.raises(DocumentNotFound):
-        await matters.set_status(document, DocumentStatus.PROCESSING)
+        await matters.claim(document, "replica-1", 60)
+    with pytest.raises(DocumentNotFound):
+        await matters.fail(document, "It has no text.", FailureCause.FAILED)
     with pytest.raises(DocumentNotFound):
         await committed(matters, document, "Rent is due.")
     assert await matters.all_documents("acme", matter.matter_id) == []
@@ -164,10 +170,10 @@ async def test_a_document_deleted_meanwhile_does_not_come_back(matters: SqlMatte
 
 async def test_the_index_version_grows_when_a_document_fails_once(matters: SqlMatterStore, matter: Matter) -> None:
     document, _ = await matters.add_document(a_document(matter))
-    await matters.set_status(document, DocumentStatus.PROCESSING)
+    await matters.claim(document, "replica-1", 60)
     versions = [(await matters.get_matter("acme", matter.matter_id)).index_version]
     for _ in range(2):
-        await matters.set_status(document, DocumentStatus.FAILED, "It has no text.")
+        await matters.fail(document, "It has no text.", FailureCause.FAILED)
         versions.append((await matters.get_matter("acme", matter.matter_id)).index_version)
     assert versions[1] == versions[2] == versions[0] + 1
 
@@ -182,12 +188,8 @@ async def test_the_index_version_grows_when_the_set_of_ready_documents_changes(
         return versions[-1] > versions[-2]
 
     document, _ = await matters.add_document(a_document(matter))
-    await matters.set_status(document, DocumentStatus.PROCESSING)
+    await matters.claim(document, "replica-1", 60)
     assert not await grew()
-    await committed(matters, document, "Rent is due.")
-    assert await grew()
-    await matters.set_status(document, DocumentStatus.PROCESSING)
-    assert await grew()
     await committed(matters, document, "Rent is due.")
     assert await grew()
     pending, _ = await matters.add_document(a_document(matter))

@@ -15,8 +15,9 @@ from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.sessions import SqlSessionStore
 from proviso_service.backends.sql.turns import SqlTurnStore
 from proviso_service.context.model import IncludeMode, ItemRef, ItemType, NewSession, SessionItem
+from proviso_service.errors import FailureCause
 from proviso_service.identity import Caller, RetryKey
-from proviso_service.matters.model import DocumentStatus, Matter, chunk_id
+from proviso_service.matters.model import Matter, chunk_id
 from proviso_service.matters.stores import Leftover
 from proviso_service.paging import PageRequest
 from proviso_service.turns import Rating, TurnRequest
@@ -153,7 +154,7 @@ async def test_documents_and_their_contents_are_found_by_index(
 ) -> None:
     document = await ingested(matters, matter, "Rent is due.", "The tenant insures.")
     second, _ = await matters.add_document(a_document(matter))
-    await matters.set_status(second, DocumentStatus.FAILED, "It is encrypted.")
+    await matters.fail(second, "It is encrypted.", FailureCause.FAILED)
     await matters.get_matter("acme", matter.matter_id)
     await matters.list_matters("acme", PageRequest(10))
     await matters.create_matter("acme", "Lease", RETRY)

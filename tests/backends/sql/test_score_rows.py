@@ -13,7 +13,7 @@ from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.matters.model import DocumentStatus, Matter
 from proviso_service.models import PassageWords, Scores, WordLists
 from tests.backends.sql.test_query_plans import Statements
-from tests.support.stored import MODEL, ingested, vectors_of
+from tests.support.stored import MODEL, ingested, set_status, vectors_of
 
 CLASSIFIER = "classifier-1"
 
@@ -70,7 +70,7 @@ async def test_a_document_that_is_not_ready_keeps_no_scores_and_hinders_no_other
 ) -> None:
     kept = await ingested(matters, matter, "one", filename="a.txt")
     gone = await ingested(matters, matter, "one", filename="b.txt")
-    await matters.set_status(gone, DocumentStatus.PROCESSING)
+    await set_status(matters, gone, DocumentStatus.PROCESSING)
     new = {gone.document_id: {"a": some(1)}, kept.document_id: {"a": some(0.5)}}
     assert await scores.save_scores("acme", CLASSIFIER, new, 10) == [kept.document_id]
     known = await scores.known_scores("acme", CLASSIFIER, list(new), ["a"])

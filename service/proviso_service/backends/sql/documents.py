@@ -48,7 +48,7 @@ from proviso_service.backends.sql.tables import (
     segments,
 )
 from proviso_service.erasure import DeletionKind
-from proviso_service.errors import DocumentNotFound, FailureCause, MatterNotFound, UnderLegalHold
+from proviso_service.errors import DocumentNotFound, MatterNotFound, UnderLegalHold
 from proviso_service.matters import ClaimLost, Document, DocumentStatus, Leftover
 from proviso_service.models import PassageWords, Vectors
 from proviso_service.paging import Page, PageRequest
@@ -125,26 +125,6 @@ class DocumentRows(Store):
         if last is not None:
             query = query.where(tuple_(documents.c.tenant, documents.c.document_id) > (last.tenant, last.document_id))
         return [document_of(row) for row in transaction.execute(query)]
-
-    @writing
-    def set_status(
-        self,
-        transaction: Connection,
-        document: Document,
-        status: DocumentStatus,
-        failure_reason: str = "",
-        failure_cause: FailureCause | None = None,
-    ) -> Document:
-        before = lock_document(transaction, document)
-        if status.is_final:
-            end_claim(transaction, document)
-        failure = {"failure_reason": failure_reason, "failure_cause": failure_cause}
-        row = change_document(transaction, document, status=status, **failure)
-        # Searches show READY documents, and answers name FAILED ones as unread: both depend on the index version.
-        noticed = {DocumentStatus.READY, DocumentStatus.FAILED}
-        if before.status != status and noticed & {before.status, status}:
-            bump_index_version(transaction, document.tenant, document.matter_id)
-        return row
 
     @writing
     def delete_document(self, transaction: Connection, tenant: str, matter_id: str, document_id: str) -> str:

@@ -36,9 +36,10 @@ const (
 // A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
 // last event of its stream, whatever happened.
 //
-// A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
-// end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
-// session is deleted; without a session, for good.
+// A turn is its user's own, and goes on when its process ends: the next one takes it up, or another one that shares the
+// state. Its events are kept for 10 minutes after its end (by default; fewer where many long turns end); those of an
+// ended turn may be gone after a restart. Its final state is kept until its session is deleted; without a session, for
+// good.
 type ChatServiceClient interface {
 	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
 	// metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events
@@ -171,9 +172,10 @@ func (c *chatServiceClient) DecideToolCall(ctx context.Context, in *DecideToolCa
 // A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
 // last event of its stream, whatever happened.
 //
-// A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
-// end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
-// session is deleted; without a session, for good.
+// A turn is its user's own, and goes on when its process ends: the next one takes it up, or another one that shares the
+// state. Its events are kept for 10 minutes after its end (by default; fewer where many long turns end); those of an
+// ended turn may be gone after a restart. Its final state is kept until its session is deleted; without a session, for
+// good.
 type ChatServiceServer interface {
 	// Chat starts a turn and streams its events. A caller whose stream is cut goes on with ResumeChat. The initial
 	// metadata `proviso-turn-id` has the turn's id before the first event. Where the request_id began a turn whose events

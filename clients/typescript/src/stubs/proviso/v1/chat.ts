@@ -642,9 +642,10 @@ export const PROVISO_V1_PACKAGE_NAME = "proviso.v1";
  * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
  * last event of its stream, whatever happened.
  *
- * A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
- * end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
- * session is deleted; without a session, for good.
+ * A turn is its user's own, and goes on when its process ends: the next one takes it up, or another one that shares the
+ * state. Its events are kept for 10 minutes after its end (by default; fewer where many long turns end); those of an
+ * ended turn may be gone after a restart. Its final state is kept until its session is deleted; without a session, for
+ * good.
  */
 
 export interface ChatServiceClient {
@@ -713,9 +714,10 @@ export interface ChatServiceClient {
  * A status code says that a call could not become a turn. A turn that has started ends in a final_state, which is the
  * last event of its stream, whatever happened.
  *
- * A turn is its user's own. Its events are kept for 10 minutes after its end (by default; fewer where many long turns
- * end), but not over a restart of the service, unless the turn waits for a person. Its final state is kept until its
- * session is deleted; without a session, for good.
+ * A turn is its user's own, and goes on when its process ends: the next one takes it up, or another one that shares the
+ * state. Its events are kept for 10 minutes after its end (by default; fewer where many long turns end); those of an
+ * ended turn may be gone after a restart. Its final state is kept until its session is deleted; without a session, for
+ * good.
  */
 
 export interface ChatServiceController {
