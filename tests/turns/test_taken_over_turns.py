@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from proviso_service.errors import Draining, NotReady
+from proviso_service.errors import Draining, NotReady, StorageFailed, TooBusy
 from proviso_service.turns import (
     RELEASED,
     ExitReason,
@@ -162,9 +162,15 @@ async def test_a_turn_that_another_process_has_finished_is_not_told_as_ended_her
         assert store.finished == []
 
 
-async def test_a_short_loss_of_the_store_is_waited_for() -> None:
+AWAY = pytest.mark.parametrize(
+    "away", [NotReady("away"), StorageFailed("away"), TooBusy("busy", 0.1)], ids=lambda error: type(error).__name__
+)
+
+
+@AWAY
+async def test_a_short_loss_of_the_store_is_waited_for(away: Exception) -> None:
     store = MemoryTurnStore()
-    store.failures = {"checkpoint": [NotReady("away")], "finish": [NotReady("away"), NotReady("away")]}
+    store.failures = {"checkpoint": [away], "finish": [away, away]}
 
     async def script(turn: RunningTurn, state: str) -> TurnOutcome:
         turn.emit(TURN_START)
@@ -189,6 +195,28 @@ async def test_a_turn_whose_store_stays_away_is_left_and_taken_up_again_once_it_
         final = await turns.wait(ANN, turn_id)
         assert final.exit_reason is ExitReason.COMPLETED
     assert [outcome.final_state for outcome in store.finished] == [final]
+
+
+@AWAY
+async def test_a_turn_whose_program_meets_a_store_that_stays_away_is_left_and_taken_up_again(away: Exception) -> None:
+    store, tries = MemoryTurnStore(), 0
+
+    async def script(turn: RunningTurn, state: str) -> TurnOutcome:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            turn.emit(TURN_START)
+            raise away
+        return completed()
+
+    async with running(program_of(script), store, store_s=0.05, lease_s=0.3) as turns:
+        turn_id = await turns.start(ANN, QUESTION)
+        with pytest.raises(Draining):
+            await collect(turns, turn_id)
+        assert store.finished == []
+        store.rows[turn_id].is_abandoned = True  # its lease expires
+        await store.calls("finish", 1)
+        assert (await turns.wait(ANN, turn_id)).exit_reason is ExitReason.COMPLETED
 
 
 async def test_as_many_are_taken_over_as_there_is_room_for() -> None:

@@ -101,6 +101,8 @@ class TurnRunner:
         if created:
             await self._run_program()
             await self.approvals.close()
+            if self._interruption is None and isinstance(self._failure, (Unavailable, TooBusy)):
+                self._leave(self._failure)  # as it is stored, it can go on once the store is back
             if not self._left:
                 self.turn.log.close_calls()
                 self.turn.log.seal()
@@ -299,13 +301,18 @@ class TurnRunner:
         """What the program returned; None when it failed."""
         if self._task is None or self._task.cancelled():
             return None
-        outcome = None if self._task.exception() else self._task.result()
+        outcome = None if self._failure else self._task.result()
         return outcome if _is_outcome(outcome) else None
+
+    @property
+    def _failure(self) -> BaseException | None:
+        """What a program has raised that has ended."""
+        is_over = self._task is not None and self._task.done() and not self._task.cancelled()
+        return self._task.exception() if self._task is not None and is_over else None
 
     async def _failed(self) -> TurnOutcome:
         """The outcome after a fault. The fault itself goes only to the service's log."""
-        turn_id = self.turn.turn_id
-        error = self._task.exception() if self._task is not None and not self._task.cancelled() else None
+        turn_id, error = self.turn.turn_id, self._failure
         if isinstance(error, SuspensionUnreadable):
             question, language = parse_marker(self._request.message).text, self._request.language
             return unreadable_outcome(turn_id, error, language, question, waits=self._waits)
@@ -342,10 +349,13 @@ class TurnRunner:
             failure = await self._interrupted(ExitReason.INTERNAL_ERROR)
             await self._finish(failure)
         except (TurnLost, Unavailable, TooBusy) as error:
-            _logger.warning("turn %s: it is left to whoever takes it over: %s", self.turn.turn_id, error)
-            self._left = True
+            self._leave(error)
             return outcome.final_state
         return failure.final_state
+
+    def _leave(self, error: BaseException) -> None:
+        _logger.warning("turn %s: it is left to whoever takes it over: %s", self.turn.turn_id, error)
+        self._left = True
 
     async def _finish(self, outcome: TurnOutcome) -> bool:
         """Returns False for an outcome that cannot be stored. Raises TurnLost, Unavailable and TooBusy."""
