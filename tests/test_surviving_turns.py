@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from proviso_service.agent.tools_node import OUTCOME_UNKNOWN
 from proviso_service.mcp.model import ServerState
 from tests.support.agent_servers import CatalogView, with_servers
 from tests.support.client_kinds import events_until
+from tests.support.otlp_receiver import otlp_receiver
 from tests.support.running import final_of, text_of
 
 ROOT = Path(__file__).parents[1]
@@ -40,6 +41,7 @@ class Lives:
     folder: Path
     models_dir: Path
     port: int = 0
+    telemetry: dict[str, str] = field(default_factory=dict)
     process: asyncio.subprocess.Process | None = None
 
     @property
@@ -56,6 +58,7 @@ class Lives:
             "agent_dir": str(self.folder / "agent"),
             "server": {"port": self.port, "drain_s": 0.1},
             "turns": {"lease_s": 2.0, "token_interval_s": 0},
+            "telemetry": self.telemetry,
         }
         arguments = (self.folder / "data", self.models_dir, json.dumps(settings), self.gate)
         self.process = await asyncio.create_subprocess_exec(
@@ -173,6 +176,22 @@ async def test_a_turn_in_the_middle_of_its_text_goes_on(lives: Lives, number: in
             assert "text-1" in voided
             kept = [one async for one in client.sessions.messages("s") if one.turn_id == turn.turn_id]
             assert (kept[0].message_id, kept[0].content) == (question.message_id, question.content)
+
+
+async def test_a_turn_that_is_taken_over_is_counted(lives: Lives, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")
+    step = {"tokens": ["Good ", "day."], "gate": {"before": 1, "path": str(lives.gate)}}
+    with otlp_receiver() as receiver:
+        async with asked(lives, step) as (client, turn):
+            events = await events_until(turn, Token)
+            lives.telemetry = {"otlp_endpoint": receiver.endpoint}
+            await lives.again()
+            reading = asyncio.create_task(events_until(turn))
+            await asyncio.to_thread(
+                receiver.metrics.wait_until, lambda numbers: numbers.get("proviso.turns.taken_over") == 1
+            )
+            lives.gate.touch()
+            await ended_well(client, turn, events + await reading)
 
 
 async def test_a_turn_in_the_middle_of_an_own_tool_makes_the_call_again(lives: Lives) -> None:

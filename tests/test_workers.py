@@ -8,12 +8,19 @@ from pathlib import Path
 import pytest
 
 from proviso_client.v1 import matters_pb2, tools_pb2
+from tests.support.otlp_receiver import otlp_receiver
 from tests.support.postgres_server import PostgresServer
 from tests.support.redis_server import RedisServer
 from tests.support.running import AGREEMENT, running_service
 from tests.support.s3_server import Bucket
 from tests.support.served import LIMIT_S, command, environment, proviso
 
+OF_A_WORKER = {
+    "proviso.documents.waiting": 0,
+    "proviso.documents.under_way": 0,
+    "proviso.storage.sound": 1,
+    "proviso.redis.up": 1,
+}
 READY, PENDING = matters_pb2.DOCUMENT_STATUS_READY, matters_pb2.DOCUMENT_STATUS_PENDING
 
 
@@ -34,12 +41,19 @@ async def worker(data_dir: Path, models_dir: Path, **settings: str) -> AsyncIter
             await process.wait()
 
 
-async def test_a_worker_ingests_what_a_service_takes_in(
-    tmp_path: Path, models_dir: Path, postgres_server: PostgresServer, redis_server: RedisServer, bucket: Bucket
+async def test_a_worker_ingests_what_a_service_takes_in_and_tells_its_numbers(
+    tmp_path: Path,
+    models_dir: Path,
+    postgres_server: PostgresServer,
+    redis_server: RedisServer,
+    bucket: Bucket,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with postgres_server.state() as url:
+    monkeypatch.setenv("OTEL_METRIC_EXPORT_INTERVAL", "50")
+    with postgres_server.state() as url, otlp_receiver() as receiver:
         storage = {"state_url": url, "redis_url": redis_server.url, "blob_url": bucket.url}
         settings = {f"STORAGE__{name.upper()}": value for name, value in storage.items()}
+        settings["TELEMETRY__OTLP_ENDPOINT"] = receiver.endpoint
         serving = running_service(tmp_path / "data", models_dir, storage=storage, documents={"ingest_workers": 0})
         async with serving as service:
             matter_id = await service.create_matter()
@@ -48,6 +62,7 @@ async def test_a_worker_ingests_what_a_service_takes_in(
                 await service.wait_until_ready(matter_id)
                 await service.upload(matter_id, "later.md", b"# Note\n\nThe deposit is USD 300.")
                 documents = await service.wait_until_ready(matter_id)
+                await asyncio.to_thread(receiver.metrics.wait_until, lambda numbers: numbers == OF_A_WORKER)
             assert [document.status for document in documents] == [READY, READY]
             found = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="deposit"))
             assert "USD 300" in found.results[0].chunk_text
