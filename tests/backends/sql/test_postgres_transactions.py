@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
+import asyncpg
 import pytest
 from sqlalchemy import Connection, Table, TextClause, delete, insert, select, text
+from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
 
 from proviso_service.backends.sql import postgres_transactions
 from proviso_service.backends.sql.column_types import UtcDateTime
 from proviso_service.backends.sql.database import Database
+from proviso_service.backends.sql.failures import failures_named
 from proviso_service.backends.sql.integrity import UnusableState
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.schema import METADATA
@@ -241,6 +244,25 @@ async def test_a_lost_server_is_told_and_found_again(own_postgres: PostgresServe
             await database.hold_again()
             assert await store.get_matter("acme", made.matter_id) == made
             assert (await store.create_matter("acme", "After")).name == "After"
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress"),
+        AsyncAdapt_asyncpg_dbapi.InterfaceError("connection is closed"),  # type: ignore[no-untyped-call]
+    ],
+    ids=lambda cut: type(cut).__name__,
+)
+def test_what_the_driver_says_of_a_cut_connection_is_a_lost_server(cut: Exception) -> None:
+    with pytest.raises(StorageFaultFound) as found, failures_named():
+        raise cut
+    assert found.value.fault is StorageFault.UNREADABLE
+
+
+def test_other_errors_pass_as_they_are() -> None:
+    with pytest.raises(asyncpg.InternalClientError), failures_named():
+        raise asyncpg.InternalClientError("got result for unknown protocol state 3")
 
 
 async def test_a_server_that_does_not_answer_ends_the_start_in_one_line_without_the_password() -> None:

@@ -33,6 +33,8 @@ _CLOSED = re.compile("connection (is|was) closed|cannot switch to state")
 LOST = (OSError,)
 """What the driver of PostgreSQL raises by itself when the server cannot be reached."""
 
+_DRIVER = "asyncpg"
+
 
 @contextmanager
 def failures_named() -> Iterator[None]:
@@ -40,7 +42,7 @@ def failures_named() -> Iterator[None]:
     pass: they are bugs. The cause is the driver's own error, because SQLAlchemy's holds the values of the statement."""
     try:
         yield
-    except (exc.SQLAlchemyError, sqlite3.Error, *LOST) as error:
+    except Exception as error:  # a prepared statement meets the driver's own, of which SQLAlchemy does not know
         original = getattr(error, "orig", None) or error
         if isinstance(error, exc.TimeoutError) or _is_busy(original):
             raise busy() from error
@@ -76,8 +78,9 @@ def state_of(error: BaseException) -> str:
 
 def _says_closed(error: BaseException) -> bool:
     """Whether the driver of PostgreSQL says that its connection is closed, for which it has no SQLSTATE. One that was
-    cut amid an answer refuses to be rolled back."""
-    return hasattr(error, "sqlstate") and _CLOSED.search(str(error)) is not None
+    cut amid an answer refuses to be used and to be rolled back."""
+    is_of_driver = hasattr(error, "sqlstate") or type(error).__module__.startswith(_DRIVER)
+    return is_of_driver and _CLOSED.search(str(error)) is not None
 
 
 def is_full(failure: BaseException) -> bool:
