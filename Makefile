@@ -149,8 +149,10 @@ drill: setup
 
 eval: setup
 	$(PY) -m evals --data $(DATA) --cache .proviso/evals
+	$(PY) -m evals.floor --data $(DATA) --cache .proviso/evals
 	$(PY) -m evals.classifier --data $(DATA) --cache .proviso/evals $(if $(NLI),--nli $(NLI))
 	$(PY) -m evals.extraction --data $(DATA) --cache .proviso/evals
+	$(PY) -m evals.chat --data $(DATA)
 	$(PY) -m evals.labels --data $(DATA) $(if $(NLI),--nli $(NLI))
 	$(PY) -m evals.selection --models-dir $(MODELS)
 

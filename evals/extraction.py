@@ -12,18 +12,19 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from evals.cache import CachedEmbedder
 from evals.corpus import read_corpus
 from evals.data import Data, DataProblem, is_held_out, load
-from evals.extraction_data import Asked, asked
+from evals.extraction_data import Asked, asked, natural, natural_contracts
 from evals.extraction_figures import DEPTHS, Judgement, as_dict, by_category, judged, report
 from evals.extraction_fitting import fit_head
 from evals.extraction_ways import by_extractor, by_meaning, by_search, by_words, whole_sentences
 from evals.fitting import word_statistics
 from evals.library import library
-from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
+from proviso_service.embedded import EmbeddedExtractor, MiniLmEmbedder, ModelNotPrepared
 from proviso_service.embedded.classifier.fitted import WordStatistics
 from proviso_service.embedded.classifier.words import Stemmer
 from proviso_service.embedded.extractor.answers import AnswerFinder
@@ -36,55 +37,74 @@ FIRST_HIT, BM25, COSINE = "first sentence of the first passage", "best sentence 
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """`fitted` questions are put to one half of the contracts, `measured` ones to the other; `words` are the word
-    statistics of the first half."""
+    """`fitted` questions are put to one half of the contracts, `measured` ones to the other, and the `natural` ones to
+    contracts of their own; `words` are the word statistics of the first half."""
 
     texts: Mapping[str, str]
     words: WordStatistics
     fitted: Sequence[Asked]
     measured: Sequence[Asked]
+    natural: Sequence[Asked]
 
 
-async def questions(data: Data, folder: Path, embedder: Embedder, categories: Mapping[str, str]) -> Questions:
+async def questions(
+    data: Data, folder: Path, embedder: Embedder, categories: Mapping[str, str], natural_ones: Mapping[str, Path]
+) -> Questions:
     """Puts the questions to the service's search."""
     chunk_chars = ReadingLimits().chunk_chars
     corpus = await read_corpus(data, embedder, chunk_chars)
     words = word_statistics(corpus.part(~corpus.held_out()), Stemmer())
+    (folder / "natural").mkdir()
+    async with library(Data(dict(natural_ones), ()), folder / "natural", embedder, chunk_chars) as books:
+        asked_naturally = await natural(books) if natural_ones else []
     async with library(data, folder, embedder, chunk_chars) as books:
         return Questions(
-            {name: path.read_text() for name, path in data.contracts.items()},
+            {name: path.read_text() for name, path in {**natural_ones, **data.contracts}.items()},
             words,
             await asked(data, books, categories, lambda name: not is_held_out("contract", name), 0),
             await asked(data, books, categories, lambda name: is_held_out("contract", name), 1),
+            asked_naturally,
         )
 
 
 async def measure(put: Questions, embedder: Embedder) -> dict[str, dict[str, list[Judgement]]]:
     """The agreement by slice of the questions and by way of answering."""
-    finders = {
-        half: AnswerFinder(
-            put.words, fit_head(put.words, [one for one in put.fitted if one.category_is_held_out is half])
-        )
+    halves = {
+        half: [*(one for one in put.fitted if one.category_is_held_out is half), *_of_half(put.natural, True)]
         for half in (False, True)
     }
+    finders = {half: AnswerFinder(put.words, await fit_head(put.words, of, embedder)) for half, of in halves.items()}
+    extractors = {half: EmbeddedExtractor(partial(_same, finder), embedder, "") for half, finder in finders.items()}
     found: dict[str, dict[str, list[Judgement]]] = {}
-    for one in put.measured:
+    for one in [*put.measured, *_of_half(put.natural, False)]:
         pieces = finders[False].judge(one.text, [found.passage for found in one.found])
         baselines = {
             FIRST_HIT: by_search(one, pieces),
             BM25: by_words(one, pieces),
             COSINE: await by_meaning(one, pieces, embedder),
         }
-        for half, finder in finders.items():
-            given = by_extractor(finder, one)
+        for half, extractor in extractors.items():
+            given = await by_extractor(extractor, one)
             ways = {EXTRACTOR: given, SENTENCES: whole_sentences(one, pieces, given[: max(DEPTHS)])} | baselines
             slice_ = found.setdefault(_slice(one, half), {})
             for way, answers in ways.items():
                 slice_.setdefault(way, []).append(judged(one, put.texts[one.contract], answers))
+    for extractor in extractors.values():
+        await extractor.close()
     return dict(sorted(found.items()))
 
 
+def _same(finder: AnswerFinder) -> AnswerFinder:
+    return finder
+
+
+def _of_half(put: Sequence[Asked], fitted: bool) -> list[Asked]:
+    return [one for one in put if one.contract_is_held_out is not fitted]
+
+
 def _slice(put: Asked, fitted_half: bool) -> str:
+    if put.is_natural:
+        return "Natural questions" if fitted_half else "Natural questions, the other fitted half"
     kind = "Fitted" if put.category_is_held_out is fitted_half else "Held-out"
     return f"{kind} categories, {'plain questions' if put.is_plain else 'their own questions'}"
 
@@ -110,7 +130,8 @@ async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, 
         await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
         embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
         try:
-            yield await questions(data, Path(scratch), embedder, categories), embedder
+            of_natural = natural_contracts(options.data)
+            yield await questions(data, Path(scratch), embedder, categories, of_natural), embedder
         finally:
             embedder.close()
             await model.close()

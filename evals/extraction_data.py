@@ -1,9 +1,12 @@
 """The questions that are put to contracts, each with the passages that the service's search finds for it."""
 
+import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
+from typing import Any
 
 from evals.data import Data, is_held_out, unquoted
 from evals.library import TENANT, Library
@@ -13,6 +16,11 @@ from proviso_service.reading import Span
 
 MAX_PASSAGES = 40
 """The number of passages that the service reads for an answer."""
+
+
+NATURAL_QUESTIONS = Path(__file__).with_name("natural_questions.jsonl")
+_NATURAL = "natural: "
+_NATURAL_WEIGHT = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,12 @@ class Asked:
     is_plain: bool
     spans: tuple[Span, ...]
     found: tuple[Found, ...]
+    weight: float = 1.0
+    """How much the question counts where weights are fitted."""
+
+    @property
+    def is_natural(self) -> bool:
+        return self.category.startswith(_NATURAL)
 
     @property
     def contract_is_held_out(self) -> bool:
@@ -43,6 +57,28 @@ class Asked:
     @property
     def category_is_held_out(self) -> bool:
         return is_held_out("category", self.category)
+
+
+def natural_contracts(folder: Path) -> dict[str, Path]:
+    """The contracts that the natural questions are about, by name."""
+    names = dict.fromkeys(one["contract"] for one in _natural_lines())
+    return {name: folder / "contracts" / name for name in names}
+
+
+async def natural(library: Library) -> list[Asked]:
+    """Puts the questions that were written from contracts as people ask them, with the places of their answers, each to
+    its contract. Each contract is a category."""
+    put = []
+    for one in _natural_lines():
+        contract, text = one["contract"], one["question"]
+        spans = tuple(Span(start, end) for start, end in one["evidence"])
+        found = await _search(library, contract, text)
+        put.append(Asked(contract, f"{_NATURAL}{contract}", text, True, spans, found, _NATURAL_WEIGHT))
+    return put
+
+
+def _natural_lines() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in NATURAL_QUESTIONS.read_text(encoding="utf-8").splitlines()]
 
 
 def plain_questions() -> dict[str, tuple[str, str]]:

@@ -11,25 +11,30 @@ from evals.extraction_data import Asked
 from evals.fitting import Floats, logistic
 from evals.overlaps import answers_it
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
-from proviso_service.embedded.extractor.answers import AnswerFinder
+from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.reading import Span
+from proviso_service.models import Embedder
+from proviso_service.reading import Span, readable
 
 _RIDGE = 0.3
 _FOLDS = 5
 _HARD, _OTHERS = 12, 12
-_CALIBRATED_ANSWERS = 3
+_CALIBRATED_ANSWERS = 24
+_FINAL_RIDGE = 0.001
 _LIKELY = [NAMES.index(name) for name in ("piece: bm25", "piece: concept", "passage: concept")]
 _SEED = 20_260
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Pieces of the passages found for one question: their features, and whether they answer it."""
+    """Pieces of the passages found for one question: their texts and features, and whether they answer it."""
 
+    question: str
     category: str
+    texts: Sequence[str]
     rows: Floats
     labels: Flags
+    weight: float
 
 
 def sample(finder: AnswerFinder, put: Asked) -> Sample:
@@ -39,18 +44,19 @@ def sample(finder: AnswerFinder, put: Asked) -> Sample:
         for piece, owner in zip(judged.pieces, judged.owners, strict=True)
     )
     labels = np.array([answers_it(place, put.spans) for place in places], dtype=np.bool_)
-    return Sample(put.category, judged.rows, labels)
+    texts = [piece.text for piece in judged.pieces]
+    return Sample(put.text, put.category, texts, judged.rows, labels, put.weight)
 
 
-def fit_head(words: WordStatistics, put: Sequence[Asked]) -> Head:
-    """Fits the weights on all questions. Their calibration is fitted on the best answers to questions of categories
-    that the weights behind these answers have not seen. Raises DataProblem when fewer than two categories have
-    answers."""
-    blank = Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0)
+async def fit_head(words: WordStatistics, put: Sequence[Asked], embedder: Embedder) -> AnswerHead:
+    """Fits the weights on all questions. What meaning adds, and the calibration, are fitted on the likeliest answers to
+    questions of categories that the weights behind these answers have not seen. Raises DataProblem when fewer than two
+    categories have answers."""
+    blank = AnswerHead(Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0), 0.0)
     finder = AnswerFinder(words, blank)
     samples = [sample(finder, one) for one in put]
     categories = sorted({one.category for one in samples})
-    logits, labels = [], []
+    likeliest, labels, counts = [], [], []
     for fold in range(_FOLDS):
         left_out = [one for one in samples if one.category in categories[fold::_FOLDS]]
         others = [one for one in samples if one.category not in categories[fold::_FOLDS]]
@@ -60,14 +66,24 @@ def fit_head(words: WordStatistics, put: Sequence[Asked]) -> Head:
         for one in left_out:
             logit = one.rows @ weights + bias
             best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
-            logits.append(logit[best])
+            meant = await _similarities(one.question, [one.texts[index] for index in best], embedder)
+            likeliest.append(np.column_stack([logit[best], meant]))
             labels.append(one.labels[best])
+            counts.append(np.full(len(best), one.weight))
     if not any(found.any() for found in labels):
         raise DataProblem("Too little is marked to fit on: answers of two categories are needed")
-    truth = np.concatenate(labels)
-    slope, shift = logistic(np.concatenate(logits)[:, None], truth, np.ones(len(truth)))
+    (slope, similarity), shift = logistic(
+        np.concatenate(likeliest), np.concatenate(labels), np.concatenate(counts), _FINAL_RIDGE
+    )
     weights, bias = _fit(samples)
-    return Head(weights, bias, float(slope[0]), shift)
+    return AnswerHead(Head(weights, bias, float(slope), shift), float(similarity))
+
+
+async def _similarities(question: str, texts: Sequence[str], embedder: Embedder) -> Floats:
+    if not texts:
+        return np.empty(0)
+    vectors = await embedder.embed_documents([readable(text) for text in texts])
+    return (vectors @ await embedder.embed_query(question)).astype(np.float64)
 
 
 def _fit(samples: Sequence[Sample]) -> tuple[Floats, float]:
@@ -82,8 +98,8 @@ def _fit(samples: Sequence[Sample]) -> tuple[Floats, float]:
         others = negatives[_HARD:]
         drawn = rng.choice(others, min(len(others), _OTHERS), replace=False)
         chosen = np.concatenate([np.flatnonzero(one.labels), negatives[:_HARD], drawn])
-        weight = np.ones(len(one.labels))
-        weight[drawn] = len(others) / max(1, len(drawn))
+        weight = np.full(len(one.labels), one.weight)
+        weight[drawn] *= len(others) / max(1, len(drawn))
         rows.append(one.rows[chosen])
         labels.append(one.labels[chosen])
         weights.append(weight[chosen])

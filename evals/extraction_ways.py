@@ -7,7 +7,8 @@ import numpy as np
 from evals.extraction_data import Asked
 from evals.extraction_figures import Given
 from evals.fitting import Floats
-from proviso_service.embedded.extractor.answers import AnswerFinder, JudgedPieces
+from proviso_service.embedded import EmbeddedExtractor
+from proviso_service.embedded.extractor.answers import JudgedPieces
 from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.models import Embedder
 from proviso_service.reading import Span, readable
@@ -16,10 +17,10 @@ _DEPTH = 3
 _BM25 = NAMES.index("piece: bm25")
 
 
-def by_extractor(finder: AnswerFinder, put: Asked) -> list[Given]:
+async def by_extractor(extractor: EmbeddedExtractor, put: Asked) -> list[Given]:
     """The extractor's answers from all passages, best first. Of answers with equal scores, the one from the passage
     that search ranks higher comes first."""
-    found = finder.find(put.text, [one.passage for one in put.found])
+    found = await extractor.extract(put.text, [one.passage for one in put.found])
     given = [
         Given(Span(one.start + span.start, one.start + span.end), span.score)
         for one, spans in zip(put.found, found, strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 CLASSIFY_TOOL = "isaacus_classify"
+EXTRACT_TOOL = "isaacus_extract"
 IQL_TOOL = "isaacus_iql"
 LIST_TOOL = "list_matter_documents"
 RETRIEVER_TOOL = "retriever"
@@ -60,6 +61,8 @@ class ListedDocument(ResultShape):
     file_size: int = 0
     processing_status: str = "ready"
     uploaded_at: str = ""
+    holds: tuple[str, ...] = ()
+    """The stems of those of the words asked for that stand in the file's name or at the beginning of its text."""
 
     @property
     def is_ready(self) -> bool:
@@ -76,7 +79,7 @@ class DocumentCounts(ResultShape):
 
 class DocumentList(TurnResult):
     """What list_matter_documents answers. `total_count` counts all documents of the matter, `documents` may hold fewer;
-    the first `name_matches` have names that match the one that was asked for."""
+    the first `name_matches` hold words of the name that was asked for."""
 
     total_count: int
     matter_id: str = ""
@@ -126,9 +129,10 @@ class FailedDocument(ResultShape):
 
 
 class FoundPassages(TurnResult):
-    """What isaacus_search answers: the best passages first, of which `results` may hold fewer than were found.
-    `documents_found` counts the documents of the passages. `documents_matching_count` counts all documents that hold
-    the words of the search, and `documents_matching` holds the first of them; both are None where nobody counted."""
+    """What isaacus_search answers: the best passages first, of which `results` may hold fewer than were asked for.
+    `total_found` counts all that were found, also those that were not asked for, and `documents_found` the documents of
+    the passages. `documents_matching_count` counts all documents that hold the words of the search, and
+    `documents_matching` holds the first of them; both are None where nobody counted."""
 
     query: str = ""
     total_found: int = 0
@@ -140,6 +144,32 @@ class FoundPassages(TurnResult):
     documents_processing: tuple[str, ...] = ()
     not_searched: tuple[FailedDocument, ...] = ()
     truncated: bool = False
+
+
+class ExtractedAnswer(FoundPassage):
+    """A passage with the words of it that answer a question; `confidence`, from 0 to 1, says how surely."""
+
+    answer: str = ""
+
+
+class ExtractedAnswers(TurnResult):
+    """What isaacus_extract answers. The first of the `citations` holds the `answer`, and `alternatives` other answers,
+    or those of other documents where each was asked; without an answer that is sure enough there are only these."""
+
+    question: str = ""
+    answer: str = ""
+    confidence: float = 0.0
+    found: bool = False
+    citations: tuple[ExtractedAnswer, ...] = ()
+    alternatives: tuple[ExtractedAnswer, ...] = ()
+    document_errors: tuple[FailedDocument, ...] = ()
+    truncated: bool = False
+
+    @property
+    def answers(self) -> tuple[ExtractedAnswer, ...]:
+        """All answers, best first."""
+        own = {"answer": self.answer, "confidence": self.confidence}
+        return (*(one.model_copy(update=own) for one in self.citations[:1]), *self.alternatives)
 
 
 class DocumentPart(TurnResult):

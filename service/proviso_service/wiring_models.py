@@ -296,7 +296,7 @@ class ModelLoader:
     async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
             return IsaacusExtractor(await self._isaacus(), self._isaacus_config)
-        embedded = await asyncio.to_thread(EmbeddedExtractor.load)
+        embedded = await asyncio.to_thread(EmbeddedExtractor.load, await self.minilm())
         self._stack.push_async_callback(embedded.close)
         processes = self._model_processes()
         return ProcessExtractor(processes, embedded) if processes else embedded

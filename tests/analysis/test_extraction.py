@@ -97,6 +97,17 @@ async def test_other_answers_are_alternatives_best_first(world: ExtractionWorld)
     assert (await world.ask(max_alternatives=0)).alternatives == ()
 
 
+async def test_where_each_document_is_asked_each_has_its_answer(world: ExtractionWorld) -> None:
+    many = {f"lease-{number}.md": LEASE.replace("sixty", f"{number}0") for number in range(1, 8)}
+    await world.world.ingest(world.matter, many)
+    outcome = await world.ask(each_document=True, max_alternatives=100)
+    assert outcome.answer is not None
+    answers = [outcome.answer, *outcome.alternatives]
+    best = {answer.citations[0].stored.filename: answer.text for answer in reversed(answers)}
+    assert best == {f"lease-{number}.md": f"The notice period is {number}0 days." for number in range(1, 8)}
+    assert len(answers) == len(many)
+
+
 async def test_what_is_not_sure_enough_is_an_alternative_only(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"a.md": "The notice is short."})
     outcome = await world.ask(min_confidence=0.75)

@@ -92,6 +92,12 @@ async def test_other_answers_are_alternatives(service: RunningService, matter_id
     assert len(usual.alternatives) == len(most.alternatives) == 1
 
 
+async def test_each_document_can_be_asked(service: RunningService, matter_id: str) -> None:
+    answer = await extract(service, matter_id, "Is a notice in writing?", each_document=True)
+    found = [answer.citations[0].filename, *(other.citation.filename for other in answer.alternatives)]
+    assert len(found) == len(set(found)) > 1
+
+
 async def test_where_nothing_answers_it_says_so(service: RunningService, matter_id: str) -> None:
     answer = await extract(service, matter_id, "Who insures ships?")
     assert (answer.answer, answer.score, answer.found) == ("Not found in the documents", 0.0, False)

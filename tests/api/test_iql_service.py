@@ -367,13 +367,13 @@ async def test_the_tree_of_the_deepest_query_can_be_read(service: RunningService
 
 async def test_templates_are_listed_with_their_arguments(service: RunningService) -> None:
     templates = (await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest())).templates
-    first = await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest(page_size=20))
+    first = await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest(page_size=30))
     token = first.next_page_token
-    rest = await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest(page_size=20, page_token=token))
+    rest = await service.tools.ListIqlTemplates(pb.ListIqlTemplatesRequest(page_size=30, page_token=token))
     assert ([*first.templates, *rest.templates], rest.next_page_token) == (list(templates), "")
-    assert first.total_size == 27
+    assert first.total_size == 42
     by_name = {template.name: template for template in templates}
-    assert len(by_name) == len(templates) == 27
+    assert len(by_name) == len(templates) == 42
     obligating = by_name["clause obligating"]
     assert list(obligating.arguments) == ["PARTY"]
     assert "<PARTY>" in obligating.statement

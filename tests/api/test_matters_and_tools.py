@@ -390,6 +390,33 @@ async def test_a_search_with_results_names_every_document_that_it_did_not_search
     assert all(one.error for one in answer.document_errors)
 
 
+async def test_a_search_in_another_matters_document_says_that_there_is_none(service: RunningService) -> None:
+    other = await service.create_matter(agreement=AGREEMENT)
+    [document] = (await service.matters.ListDocuments(pb.ListDocumentsRequest(matter_id=other))).documents
+    matter_id = await service.create_matter(agreement=AGREEMENT)
+    asked: dict[str, Any] = {"matter_id": matter_id, "document_ids": [document.document_id]}
+    found = await service.tools.Search(tools_pb2.SearchRequest(query="agreement", **asked))
+    extracted = await service.tools.Extract(tools_pb2.ExtractRequest(question="Which law governs?", **asked))
+    assert list(found.document_errors) == list(extracted.document_errors)
+    assert [one.error for one in found.document_errors] == ["There is no such document in this matter"]
+    assert (found.total_size, found.empty_reason) == (0, tools_pb2.SEARCH_EMPTY_REASON_NOTHING_SEARCHED)
+
+
+async def test_a_search_shows_words_and_meaning_apart(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    request = tools_pb2.SearchRequest(matter_id=matter_id, query="laws of another planet", min_score=0)
+    found = (await service.tools.Search(request)).results
+    assert {round(one.lexical_score, 2) for one in found} == {0, 0.33}
+    assert all(bool(one.snippet.highlights) == (one.lexical_score > 0) for one in found)
+
+
+async def test_a_search_for_nonsense_finds_nothing(service: RunningService) -> None:
+    matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
+    nonsense = await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query="x9v8b7n6m5"))
+    assert (nonsense.total_size, nonsense.empty_reason) == (0, tools_pb2.SEARCH_EMPTY_REASON_NO_MATCH)
+    assert nonsense.best_semantic_score >= 0.2
+
+
 async def test_every_result_holds_the_phrase_in_quotes(service: RunningService) -> None:
     matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
     found = await service.tools.Search(

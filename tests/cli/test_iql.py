@@ -53,6 +53,15 @@ def test_a_fault_has_a_caret_under_its_place(proviso: Proviso) -> None:
     assert lines[2] == " " * at + "^" * len("rent clauses")
 
 
+def test_a_check_notes_what_reads_like_a_template(proviso: Proviso) -> None:
+    shown = proviso("iql", "--check", "{is payment clause}")
+    assert shown.exit_code == 0
+    assert shown.err.startswith("Note: ")
+    assert "write {IS payment clause}" in shown.err
+    (warning,) = json.loads(proviso("iql", "--check", "--json", "{is payment clause}").out)["warnings"]
+    assert warning in shown.err
+
+
 def test_a_check_can_be_read_by_programs(proviso: Proviso) -> None:
     sound = json.loads(proviso("iql", "--check", "--json", "{a} > {b}").out)
     assert (sound["canonical"], sound["statements"], sound["tree"]["type"]) == ("{a} > {b}", ["a", "b"], "comparison")

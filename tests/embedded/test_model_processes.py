@@ -73,7 +73,7 @@ async def test_all_models_say_what_they_say_in_the_services_own_process(
         assert np.array_equal(ours, theirs)
     await own.close()
 
-    extractor = EmbeddedExtractor.load()
+    extractor = EmbeddedExtractor.load(embedder)
     question = "Which law governs?"
     found = await ProcessExtractor(processes, extractor).extract(question, judged[:8])
     assert found == await extractor.extract(question, judged[:8])

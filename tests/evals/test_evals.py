@@ -9,6 +9,7 @@ from evals.__main__ import measure
 from evals.data import Data, DataProblem, Question, load
 from evals.databases import Comparison, compare
 from evals.figures import Answer, answer, figure
+from evals.floor import measure as measure_floor
 from evals.rankings import RANKINGS
 from proviso_service.reading.model import Span
 from tests.support.postgres_server import PostgresServer
@@ -67,6 +68,20 @@ async def test_every_ranking_answers_every_question(folder: Path, models_dir: Pa
         assert all(one.recall == (1.0, 1.0, 1.0) for found in report.answers.values() for one in found)
     assert "| Proviso, default | 100.0 (100 to 100) | 100.0" in report.text()
     assert json.loads(report.json())["slices"]["all"]["BM25"]["questions"] == 2
+
+
+async def test_a_floor_is_measured_by_recall_and_by_what_nonsense_finds(
+    folder: Path, models_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evals.floor.FLOORS", ((0.0, 0.0), (1.0, 1.0)))
+    plain = {"Law": ("Which law governs it?", "How is the sky?"), "Rent": ("When is rent due?", "Rent?")}
+    monkeypatch.setattr("evals.floor.plain_questions", lambda: plain)
+    monkeypatch.setattr("evals.floor.off_topic", lambda: {"letters": ["hjkl", "qqq", "zzqqxx", "xyzzy"]})
+    _, _, without, highest = await measure_floor(load(folder, 2), tmp_path, models_dir)
+    assert "| 100.0 / 100.0 |" in without
+    assert highest.startswith("| 1.0 | 1.0 | 100.0 / 100.0 |")
+    assert "| 50.0 / 50.0 |" in highest
+    assert highest.endswith("| 0 | 0 |")
 
 
 async def test_what_both_databases_return_is_compared(

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
+from evals.chat import QUESTIONS as CHAT_QUESTIONS
+from evals.chat_grading import read_questions
 from evals.data import DataProblem, is_held_out, load
 from evals.extraction import BM25, COSINE, EXTRACTOR, FIRST_HIT, SENTENCES, Questions, measure, questions
-from evals.extraction_data import Asked, plain_questions
+from evals.extraction_data import Asked, natural_contracts, plain_questions
 from evals.extraction_figures import Given, agreement, by_category, found_at, judged, report, score_error
 from evals.extraction_fitting import fit_head
 from evals.fit_extractor import shipped_head
@@ -45,7 +48,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Questions:
             spans.append({"contract": name, "category": category, "start": start, "end": start + len(marked)})
     (folder / "categories.json").write_text(json.dumps(QUESTIONS))
     (folder / "spans.jsonl").write_text("\n".join(map(json.dumps, spans)))
-    return asyncio.run(questions(load(folder, 10), tmp_path_factory.mktemp("store"), WordEmbedder(), QUESTIONS))
+    store = tmp_path_factory.mktemp("store")
+    return asyncio.run(questions(load(folder, 10), store, WordEmbedder(), QUESTIONS, {}))
 
 
 def put(*spans: Span, category: str = "Insurance") -> Asked:
@@ -104,15 +108,23 @@ async def test_the_extractor_is_fitted_on_one_half_and_measured_on_the_other(ask
     assert agreement(plain[SENTENCES]).f1[1] >= agreement(plain[EXTRACTOR]).f1[1]
 
 
-def test_what_is_shipped_is_the_same_every_time(asked: Questions) -> None:
-    content = shipped_head([*asked.fitted, *asked.measured])
-    assert content == shipped_head([*asked.fitted, *asked.measured])
+async def test_what_is_shipped_is_the_same_every_time(asked: Questions) -> None:
+    content = await shipped_head([*asked.fitted, *asked.measured], WordEmbedder())
+    assert content == await shipped_head([*asked.fitted, *asked.measured], WordEmbedder())
     assert head_to_json(head_from_json(content)) == content
 
 
-def test_one_category_is_too_little_to_fit_on(asked: Questions) -> None:
+async def test_one_category_is_too_little_to_fit_on(asked: Questions) -> None:
+    of_one = [one for one in asked.fitted if one.category == "Insurance"]
     with pytest.raises(DataProblem, match="two categories"):
-        fit_head(asked.words, [one for one in asked.fitted if one.category == "Insurance"])
+        await fit_head(asked.words, of_one, WordEmbedder())
+
+
+def test_natural_questions_are_about_contracts_of_their_own() -> None:
+    natural = set(natural_contracts(Path()))
+    matters, _ = read_questions(CHAT_QUESTIONS)
+    assert len(natural) >= 30
+    assert not natural & {name for names in matters.values() for name in names}
 
 
 def test_every_category_has_two_plain_questions() -> None:

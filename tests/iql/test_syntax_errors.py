@@ -121,18 +121,15 @@ def test_operator_inside_a_statement(query: str, operator: str, mended: str) -> 
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        ("force majeure clause", ["force majeure termination clause", "force majeure liability limitation clause"]),
-        ("limitation of liability clause", ["liability limitation clause"]),
-        ("assignment clause", ["ip assignment or license"]),
+        ("force majeur clause", ["force majeure clause"]),
+        ("limitations of liabilty clause", ["liability limitation clause"]),
+        ("asignment clause", ["assignment clause"]),
         ("confidentialty clause", ["confidentiality clause"]),
-        ("NonCompete clause", ["non-compete clause"]),
         ("governing law", ["governing law clause"]),
-        ("indemnification clause", ["indemnity clause"]),
+        ("indemnificaton clause", ["indemnity clause"]),
         ("mutual clause", ['clause called "mutual"']),
         ("boilerplate clause", ['clause called "boilerplate"']),
-        ("notice clause", ['clause called "notice"']),
-        ("severability clause", ['clause called "severability"']),
-        ("change of control clause", ['clause called "change of control"']),
+        ("counterparts clause", ['clause called "counterparts"']),
     ],
 )
 def test_unknown_template_suggests_the_nearest_and_plain_words(name: str, nearest: list[str]) -> None:

@@ -25,17 +25,57 @@ meaning = "More to the party's advantage."
 """
 
 
-def test_all_27_templates_are_there(catalog: TemplateCatalog) -> None:
+OTHERS = """amendment clause · assignment clause · audit rights clause · change of control clause ·
+dispute resolution clause · exclusivity clause · force majeure clause · insurance clause · non-disparagement clause ·
+non-solicitation clause · notice clause · renewal clause · severability clause · survival clause · waiver clause"""
+COUNT = 27 + 15
+
+
+def test_the_27_templates_of_the_language_and_those_of_other_clauses_are_there(catalog: TemplateCatalog) -> None:
     signatures = {definition.name: definition.arguments for definition in catalog}
 
-    expected = {" ".join(name.split()): () for name in WITHOUT_ARGUMENT.split("·")}
+    names = f"{WITHOUT_ARGUMENT} · {OTHERS}".split("·")
+    expected = {" ".join(name.split()): () for name in names}
     assert signatures == {**expected, **{name: (argument,) for name, argument in WITH_ARGUMENT.items()}}
-    assert len(catalog) == 27
+    assert len(catalog) == COUNT
 
 
 def test_each_template_has_its_own_statement_and_a_meaning(catalog: TemplateCatalog) -> None:
-    assert len({definition.statement for definition in catalog}) == 27
+    assert len({definition.statement for definition in catalog}) == COUNT
     assert all(definition.meaning for definition in catalog)
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("limitation of liability clause", "liability limitation clause"),
+        ("Limitation  of Liability", "liability limitation clause"),
+        ("audit clause", "audit rights clause"),
+        ("change in control clause", "change of control clause"),
+        ("non-solicit clause", "non-solicitation clause"),
+        ("non solicit", "non-solicitation clause"),
+        ("NonCompete clause", "non-compete clause"),
+        ("non compete clause", "non-compete clause"),
+        ("indemnification clause", "indemnity clause"),
+        ("choice of law", "governing law clause"),
+        ("notices clause", "notice clause"),
+    ],
+)
+def test_a_template_has_the_other_names_that_people_use(asked: str, name: str, catalog: TemplateCatalog) -> None:
+    assert parse(f"{{IS {asked}}}", catalog) == catalog.call(name)
+
+
+def test_no_alias_has_two_meanings(catalog: TemplateCatalog) -> None:
+    aliases = [alias for definition in catalog for alias in definition.aliases]
+    assert len(aliases) == len(set(aliases))
+    assert all(catalog.get(alias) is one for one in catalog for alias in one.aliases)
+
+
+def test_templates_of_a_file_have_aliases_which_yield_to_those_that_are_there(tmp_path: Path) -> None:
+    text = FAVOURING.replace("arguments", 'aliases = ["Pro-Party", "venue"]\narguments')
+    catalog = TemplateCatalog.load(written(tmp_path, text))
+    assert parse('{IS pro party clause "Buyer"}', catalog) == catalog.call("clause favouring", "Buyer")
+    assert catalog.call("venue clause").name == "choice of venue clause"
 
 
 def test_every_template_can_be_called_as_its_signature_shows(catalog: TemplateCatalog) -> None:
@@ -67,7 +107,7 @@ def test_operators_add_templates_in_a_file(tmp_path: Path) -> None:
 
     tree = parse('{IS CLAUSE favouring "Buyer"} AND {IS clause}', catalog)
 
-    assert len(catalog) == 28
+    assert len(catalog) == COUNT + 1
     assert statements(tree)[0] == "This clause favours Buyer (Buyer!)."
 
 
@@ -81,7 +121,7 @@ def test_templates_may_take_several_arguments(tmp_path: Path) -> None:
 
 
 def test_file_without_templates_adds_none(tmp_path: Path) -> None:
-    assert len(TemplateCatalog.load(written(tmp_path, "# nothing yet"))) == 27
+    assert len(TemplateCatalog.load(written(tmp_path, "# nothing yet"))) == COUNT
 
 
 @pytest.mark.parametrize(
@@ -91,6 +131,7 @@ def test_file_without_templates_adds_none(tmp_path: Path) -> None:
             ("Clause  Favouring", "Payment Clause"),
             "template 1 (payment clause): the name is taken, by one of the language",
         ),
+        (('arguments = ["PARTY"]', 'aliases = "pro"'), "aliases is a list of names"),
         (("Clause  Favouring", 'say \\"x\\"'), "the name is not words"),
         (("Clause  Favouring", " "), "template 1: name is missing or not text"),
         (("Clause  Favouring", "x" * 101), "name is longer than 100 characters"),

@@ -45,7 +45,7 @@ def test_the_schema_is_the_tool_familys_without_the_matter() -> None:
     [schema] = ToolRegistry([IsaacusExtract(cast(Any, None))]).schemas()
     function = schema["function"]
     assert function["name"] == "isaacus_extract"
-    assert list(function["parameters"]["properties"]) == ["question", "document_ids"]
+    assert list(function["parameters"]["properties"]) == ["question", "document_ids", "each_document"]
     assert function["parameters"]["required"] == ["question"]
     with pytest.raises(ValidationError):
         IsaacusExtractArgs(question="")

@@ -35,10 +35,10 @@ async def test_the_schema_is_the_contracts_without_the_matter(world: AnalysisWor
     [schema] = ToolRegistry([IsaacusIql(world.analysis, world.store)]).schemas()
     function = schema["function"]
     assert function["name"] == "isaacus_iql"
-    assert list(function["parameters"]["properties"]) == ["query", "document_ids", "model"]
+    assert list(function["parameters"]["properties"]) == ["query", "document_ids", "model", "skip"]
     assert function["parameters"]["required"] == ["query"]
     assert IsaacusIqlArgs(query="{a}").model_dump() == {
-        "query": "{a}", "document_ids": None, "model": "kanon-universal-classifier",
+        "query": "{a}", "document_ids": None, "model": "kanon-universal-classifier", "skip": 0,
     }  # fmt: skip
     IsaacusIqlArgs(query="{a}", document_ids=None, model=None)
     with pytest.raises(ValidationError):

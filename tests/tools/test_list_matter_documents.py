@@ -24,6 +24,9 @@ class _Matters:
     async def all_documents(self, tenant: str, matter_id: str) -> tuple[Document, ...]:
         return self._documents
 
+    async def openings(self, tenant: str, matter_id: str) -> dict[str, str]:
+        return {"d2": "This agreement is made between Harbour Mills LLP and Alder Robotics Limited."}
+
 
 def _named(number: int, filename: str) -> Document:
     return replace(LEASE, document_id=f"d{number}", filename=filename)
@@ -43,7 +46,22 @@ async def test_documents_whose_names_hold_the_words_come_first() -> None:
     assert rendered.truncated
     assert read["total_count"] == 61
     assert read["name_matches"] == 1
-    assert read["documents"][0] == {"document_id": "d99", "filename": golf.filename}
+    assert read["documents"][0] == {
+        "document_id": "d99",
+        "filename": golf.filename,
+        "holds": ["adams", "endors", "golf"],
+    }
+
+
+async def test_documents_are_known_by_their_parties_too() -> None:
+    one, other = _named(1, "scan-0017.pdf"), _named(2, "scan-0018.pdf")
+    tool = ListMatterDocuments(_Matters(one, other))  # type: ignore[arg-type]
+    listed = await tool.run(SCOPE, ListMatterDocumentsArgs(name="the Alder Robotics deal"))
+    read = json.loads(listed.render(_number, 2_500).text)
+    assert [(one["filename"], one.get("holds")) for one in read["documents"]] == [
+        ("scan-0018.pdf", ["alder", "roboti"]),
+        ("scan-0017.pdf", None),
+    ]
 
 
 async def test_a_short_list_tells_all_about_its_documents() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from proviso_service.matters.model import SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
+from proviso_service.matters.model import FoundSize, SearchHit, SearchOutcome, SearchQuery, Snippet, StoredChunk
 from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import SourcePassage
 from proviso_service.tools.search import SearchResult
@@ -28,12 +28,14 @@ def _rendered(hits: int, text: str) -> tuple[dict[str, object], list[SourcePassa
         return len(numbered)
 
     query = SearchQuery("m", "governing law governed by the laws of")
-    result = SearchResult(SearchOutcome(query, tuple(_hit(n, text) for n in range(hits)), ()))
+    found = tuple(_hit(n, text) for n in range(hits))
+    result = SearchResult(SearchOutcome(query, found, size=FoundSize(total=30)))
     rendered = result.render(number, BUDGET)
     assert len(rendered.text) <= BUDGET
     read = json.loads(rendered.text)
     assert read["truncated"] is rendered.truncated
     assert read["documents_found"] == hits
+    assert read["total_found"] == result.data()["total_found"] == 30
     return read, numbered
 
 

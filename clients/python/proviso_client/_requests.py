@@ -86,6 +86,7 @@ class ExtractFields(TypedDict, total=False):
     document_ids: Iterable[str]
     min_score: float
     max_alternatives: int
+    each_document: bool
 
 
 class ClassifyFields(TypedDict, total=False):

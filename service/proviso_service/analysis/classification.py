@@ -31,19 +31,16 @@ _DEFAULTS = {
     "Limitation of Liability": "{IS liability limitation clause}",
     "Confidentiality": "{IS confidentiality clause}",
     "Non-Compete": "{IS non-compete clause}",
-    "Force Majeure": "{This is a force majeure clause: it excuses a party from performance when an event beyond its "
-    "reasonable control prevents it.}",
-    "Dispute Resolution": "{This is a dispute resolution clause: it says how or where disputes are resolved, such as "
-    "by negotiation, mediation, arbitration or in court.}",
+    "Force Majeure": "{IS force majeure clause}",
+    "Dispute Resolution": "{IS dispute resolution clause}",
     "Governing Law": "{IS governing law clause}",
-    "Assignment": "{This is an assignment clause: it says whether a party may assign or transfer the contract or its "
-    "rights.}",
+    "Assignment": "{IS assignment clause}",
     "Warranty": "{IS representation or warranty clause}",
     "Payment Terms": "{IS payment clause}",
     "Intellectual Property": "{IS ip assignment or license}",
-    "Insurance": "{This is an insurance clause: it requires a party to have insurance.}",
-    "Notice": "{This is a notice clause: it specifies how notices under the contract must be given.}",
-    "Amendment": "{This is an amendment clause: it says how the contract may be amended or modified.}",
+    "Insurance": "{IS insurance clause}",
+    "Notice": "{IS notice clause}",
+    "Amendment": "{IS amendment clause}",
 }
 """The statements of the default types, in the query language: what a template asks for shares its scores with
 queries."""

@@ -5,12 +5,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import chain
 
+import numpy as np
 import structlog
 
 from proviso_service.analysis.model import IqlConfig
+from proviso_service.analysis.party_names import PartyStatement, Variants
 from proviso_service.analysis.scores import ScoresByStatement
-from proviso_service.analysis.scoring import Scorer
+from proviso_service.analysis.scoring import Scorer, Wanted
 from proviso_service.errors import DocumentNotFound, FailureCause, ModelApiUnavailable, NoReadyDocuments, ProvisoError
 from proviso_service.matters import NO_SUCH_DOCUMENT, Document, DocumentStatus, MatterStore, cause_of, why_not_ready
 
@@ -77,11 +80,13 @@ FAILED = "This document could not be analysed; try again"
 
 @dataclass(frozen=True, slots=True)
 class ScoringJob:
-    """Statements, each once, that are to be scored on documents."""
+    """Statements, each once, that are to be scored on documents. `parties` are those about a party: where a document
+    has other names for it, the statement has the highest of the scores for all names."""
 
     tenant: str
     statements: tuple[str, ...]
     targets: tuple[TargetDocument, ...]
+    parties: tuple[PartyStatement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +163,10 @@ class DocumentScoring:
         """Returns the targets that cannot be analysed, and those whose scores are known."""
         await asyncio.sleep(0)  # Other work on the event loop gets its turn between the steps of a large matter.
         documents = [target.document for target in targets if target.document and not target.error]
-        known = await self._scorer.known(job.tenant, documents, job.statements)
+        names = await self._scorer.party_names.variants(job.tenant, documents, job.parties)
+        known = await self._scorer.known(job.tenant, documents, _wanted(job, documents, names))
         unable = [ScoredDocument(target, {}, target.error, target.cause) for target in targets if target.error]
-        scored = [ScoredDocument(t, known[t.document_id]) for t in targets if t.document_id in known]
+        scored = [_scored_document(job, t, known[t.document_id], names) for t in targets if t.document_id in known]
         return unable + scored
 
     async def _as_scored(
@@ -170,7 +176,9 @@ class DocumentScoring:
         if not targets:
             return
         documents = [document for _, document in targets]
-        look_elsewhere = await self._scorer.others_are_scored(job.tenant, documents, job.statements)
+        names = await self._scorer.party_names.variants(job.tenant, documents, job.parties)
+        statements = set(chain.from_iterable(_wanted(job, documents, names).values()))
+        look_elsewhere = await self._scorer.others_are_scored(job.tenant, documents, sorted(statements))
         waiting = _batches(targets, self._batch_passages)
         running: set[asyncio.Task[list[ScoredDocument]]] = set()
         try:
@@ -196,8 +204,10 @@ class DocumentScoring:
         try:
             async with self._scoring, asyncio.timeout(self._time_limit_s):
                 documents = [document for _, document in batch]
-                scores = await self._scorer.score(documents, job.statements, look_elsewhere=look_elsewhere)
-                return [ScoredDocument(target, scores[target.document_id]) for target, _ in batch]
+                names = await self._scorer.party_names.variants(job.tenant, documents, job.parties)
+                wanted = _wanted(job, documents, names)
+                scores = await self._scorer.score(documents, wanted, look_elsewhere=look_elsewhere)
+                return [_scored_document(job, target, scores[target.document_id], names) for target, _ in batch]
         except TimeoutError:
             return [self._late(target) for target, _ in batch]
         except Exception as error:
@@ -223,6 +233,20 @@ class DocumentScoring:
         limit = f"{self._time_limit_s:g} s"
         error = f"This document was not analysed within the time limit of {limit}; ask again to go on"
         return ScoredDocument(target, {}, error, FailureCause.TIMED_OUT)
+
+
+def _wanted(job: ScoringJob, documents: Sequence[Document], names: Variants) -> Wanted:
+    """Returns, by document, the statements of the job and what is to be scored beside them."""
+    ids = [document.document_id for document in documents]
+    return {one: [*job.statements, *chain.from_iterable(names.get(one, {}).values())] for one in ids}
+
+
+def _scored_document(
+    job: ScoringJob, target: TargetDocument, scores: ScoresByStatement, names: Variants
+) -> ScoredDocument:
+    more = names.get(target.document_id, {})
+    best = {one: np.maximum.reduce([scores[s] for s in (one, *others)]) for one, others in more.items()}
+    return ScoredDocument(target, {one: best.get(one, scores[one]) for one in job.statements})
 
 
 def _batches(targets: Iterable[tuple[TargetDocument, Document]], most: int) -> Iterator[Batch]:

@@ -4,6 +4,7 @@ statements."""
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +19,28 @@ from proviso_service.analysis.model import (
     IqlSummary,
     StatementScore,
 )
+from proviso_service.analysis.party_names import PartyStatement
 from proviso_service.analysis.scores import ScoresByStatement, ScoreStore
 from proviso_service.errors import FailureCause, InvalidRequest
 from proviso_service.iql import (
     ComparisonMode,
     Expression,
     Scores,
+    Template,
     TemplateCatalog,
+    TemplateDefinition,
     evaluate,
+    leaves,
+    misreadings,
     node_scores,
     parse,
     statements,
 )
 from proviso_service.matters import chunk_id
 from proviso_service.reading import Chunk
+
+PARTY = "PARTY"
+"""The argument of templates that is the name of a party."""
 
 KANON = "kanon-universal-classifier"
 KANON_MINI = "kanon-universal-classifier-mini"
@@ -50,6 +59,7 @@ class QueryPlan:
     comparison: ComparisonMode
     model: str
     warnings: tuple[str, ...]
+    parties: tuple[PartyStatement, ...] = ()
     targets: tuple[TargetDocument, ...] = ()
     first_match: int = 0
     first_document: int = 0
@@ -63,7 +73,7 @@ class QueryPlan:
 
     @property
     def job(self) -> ScoringJob:
-        return ScoringJob(self.tenant, self.statements, self.targets)
+        return ScoringJob(self.tenant, self.statements, self.targets, self.parties)
 
     @property
     def summary(self) -> IqlSummary:
@@ -93,8 +103,17 @@ class Planner:
             min_score=self._settings.min_score if query.min_score is None else query.min_score,
             comparison=query.comparison or ComparisonMode(self._settings.comparison),
             model=self._model_id,
-            warnings=tuple(self._warnings(query.model)),
+            warnings=(*self._warnings(query.model), *misreadings(tree, self.templates)),
+            parties=tuple(self._parties(tree)),
         )
+
+    def _parties(self, tree: Expression) -> Iterator[PartyStatement]:
+        """Yields the statements that templates make of the name of a party, which they call PARTY."""
+        for leaf in leaves(tree):
+            definition = self.templates.get(leaf.name) if isinstance(leaf, Template) else None
+            if definition and isinstance(leaf, Template) and PARTY in definition.arguments:
+                arguments = dict(zip(definition.arguments, leaf.arguments, strict=True))
+                yield PartyStatement(leaf.text, arguments[PARTY], partial(_said_of, definition, arguments))
 
     def _warnings(self, model: str) -> Iterator[str]:
         if model == KANON_MINI:
@@ -102,6 +121,10 @@ class Planner:
         elif model not in ("", KANON, self._model_id):
             known = ", ".join(dict.fromkeys((KANON, KANON_MINI, self._model_id)))
             raise InvalidRequest.of("model", f"must be one of {known}")
+
+
+def _said_of(definition: TemplateDefinition, arguments: Mapping[str, str], party: str) -> str:
+    return definition.in_words(list({**arguments, PARTY: party}.values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from proviso_service.matters import (
     Outline,
     Retriever,
     SearchHit,
-    SearchOutcome,
     SearchQuery,
     StoredChunk,
     uuid_of,
@@ -25,6 +24,12 @@ from proviso_service.reading import Chunk, Span
 from proviso_service.settings import Fraction, Seconds, Section
 
 DEFAULT_MAX_ALTERNATIVES = 3
+_EACH_TIMES = 4
+"""Where each document is asked, so many times as many passages are read."""
+
+_LEAST_OF_DOCUMENT = 3
+_BEST_OF_DOCUMENTS = 6
+"""So many answers are given where few documents are asked, and one of each where they are more."""
 
 
 class ExtractionConfig(Section):
@@ -51,6 +56,8 @@ class ExtractQuery:
     document_ids: Sequence[str] = ()
     min_confidence: float | None = None
     max_alternatives: int = DEFAULT_MAX_ALTERNATIVES
+    each_document: bool = False
+    """Whether each document is asked: the answers are then the best ones of the documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +156,10 @@ class Extraction:
     async def _extract(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]
     ) -> ExtractOutcome:
-        search = await self._passages(tenant, matter_id, query, targets)
-        hits = search.hits if search else ()
+        hits, rerank_failed = await self._passages(tenant, matter_id, query, targets)
         passages = [ModelPassage(hit.stored.chunk.text, hit.stored.chunk.section_path) for hit in hits]
         found = await self._extractor.extract(query.question, passages) if passages else ()
-        answers = _answers(hits, found)
+        answers = _answers(hits, found, each_document=query.each_document)
         least = self._settings.min_confidence if query.min_confidence is None else query.min_confidence
         is_found = bool(answers) and answers[0].confidence >= least
         answer = answers[0] if is_found else None
@@ -164,7 +170,7 @@ class Extraction:
             answer=answer,
             alternatives=tuple(alternatives),
             failed=tuple(target for target in targets if target.error),
-            rerank_failed=search is not None and search.rerank_failed,
+            rerank_failed=rerank_failed,
             outlines=await self._outlines(tenant, [answer, *alternatives] if answer else alternatives),
         )
 
@@ -174,31 +180,48 @@ class Extraction:
 
     async def _passages(
         self, tenant: str, matter_id: str, query: ExtractQuery, targets: Sequence[TargetDocument]
-    ) -> SearchOutcome | None:
-        """Returns the nearest passages, however far they are: the extractor decides whether they answer the
-        question."""
+    ) -> tuple[Sequence[SearchHit], bool]:
+        """Returns the nearest passages, however far they are: the extractor decides whether they answer the question.
+        Where each document is asked, each has its share of them, of three at least. Also tells whether they were chosen
+        without the reranker, because it failed."""
         readable = [target.document_id for target in targets if not target.error]
         if not readable:
-            return None
-        search = SearchQuery(
-            matter_id=matter_id,
-            query=query.question,
-            max_results=self._settings.passages,
-            threshold=0,
-            document_ids=readable if query.document_ids else (),
-        )
-        return await self._retriever.search(tenant, search)
+            return (), False
+        places: Sequence[Sequence[str]] = [readable if query.document_ids else ()]
+        share = self._settings.passages
+        if query.each_document:
+            places = [[one] for one in readable]
+            share = max(_LEAST_OF_DOCUMENT, share * _EACH_TIMES // len(places))
+        hits: list[SearchHit] = []
+        failed = False
+        for place in places:
+            search = SearchQuery(
+                matter_id=matter_id,
+                query=query.question,
+                max_results=min(share, self._settings.passages),
+                threshold=0,
+                document_ids=place,
+            )
+            outcome = await self._retriever.search(tenant, search)
+            hits += outcome.hits
+            failed = failed or outcome.rerank_failed
+        return hits, failed
 
 
-def _answers(hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]]) -> list[CitedAnswer]:
+def _answers(
+    hits: Sequence[SearchHit], found: Sequence[Sequence[AnswerSpan]], *, each_document: bool
+) -> list[CitedAnswer]:
     """Returns the answers, best first; of equally sure ones, that of the more relevant passage. Answers in the same
-    words are one answer."""
+    words are one answer; where each document is asked, the best of each are one each."""
     citations = [_citation(hit, span) for hit, spans in zip(hits, found, strict=True) for span in spans]
     citations.sort(key=lambda one: (-one.confidence, -one.relevance))
     same: dict[str, list[AnswerCitation]] = {}
     for citation in citations:
-        same.setdefault(_key(citation.text), []).append(citation)
-    return [CitedAnswer(tuple(group)) for group in same.values()]
+        same.setdefault(citation.stored.document_id if each_document else _key(citation.text), []).append(citation)
+    if not each_document:
+        return [CitedAnswer(tuple(group)) for group in same.values()]
+    most = max(1, _BEST_OF_DOCUMENTS // max(1, len(same)))
+    return [CitedAnswer((one,)) for rank in range(most) for group in same.values() for one in group[rank : rank + 1]]
 
 
 def _citation(hit: SearchHit, span: AnswerSpan) -> AnswerCitation:

@@ -182,7 +182,7 @@ class IqlProgress:
 @dataclass(frozen=True, slots=True)
 class Inspection:
     """A query that was read but not run: its tree, or its problems. `estimated_calls` is the number of passages that a
-    model would have to score on a matter, counted once for every statement."""
+    model would have to score on a matter, counted once for every statement, but not for a party's other names."""
 
     query: str
     tree: Expression | None

@@ -9,6 +9,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from proviso_service.analysis.party_names import PartyNames
 from proviso_service.analysis.scores import ScoreCache, ScoreKey, ScoresByStatement, ScoreStore
 from proviso_service.concurrency import all_of
 from proviso_service.errors import DocumentNotFound, StorageFailed
@@ -27,6 +28,9 @@ STATEMENTS_AT_ONCE = 4
 
 Filled = dict[str, dict[str, Scores]]
 """Scores by document and statement; NaN where there is no score yet."""
+
+Wanted = Mapping[str, Sequence[str]]
+"""The statements that are to be scored, by document."""
 
 Gaps = dict[str, dict[str, NDArray[np.intp]]]
 """By statement and document, the places in a part of the passages that have no score yet."""
@@ -49,6 +53,7 @@ class Scorer:
         self._cache = cache
         self._embedding_model_id = embedding_model_id
         self._max_kept_statements = max_kept_statements
+        self.party_names = PartyNames(store)
         self._reader = classifier if isinstance(classifier, ReadingClassifier) else None
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
@@ -62,19 +67,20 @@ class Scorer:
         return READ_PASSAGES_AT_ONCE if self._reader else PASSAGES_AT_ONCE
 
     async def known(
-        self, tenant: str, documents: Sequence[Document], statements: Sequence[str]
+        self, tenant: str, documents: Sequence[Document], wanted: Wanted
     ) -> Mapping[str, ScoresByStatement]:
         """Returns, by id, the scores of those documents of which every statement has been scored on every chunk."""
-        found = {document.document_id: self._cached(document, statements) for document in documents}
-        missing = [d for d in documents if len(found[d.document_id]) < len(statements)]
+        found = {document.document_id: self._cached(document, wanted) for document in documents}
+        missing = _unfinished(documents, found, wanted)
         if missing:
             ids = [document.document_id for document in missing]
-            stored = await self._store.known_scores(tenant, self.model_id, ids, statements)
+            stored = await self._store.known_scores(tenant, self.model_id, ids, _statements(missing, wanted))
             for document in missing:
                 known = _complete(document, stored.get(document.document_id, {}))
                 self._keep(document, known)
                 found[document.document_id] |= known
-        return {document_id: scores for document_id, scores in found.items() if len(scores) == len(statements)}
+        unfinished = {document.document_id for document in _unfinished(documents, found, wanted)}
+        return {document_id: scores for document_id, scores in found.items() if document_id not in unfinished}
 
     async def others_are_scored(self, tenant: str, documents: Sequence[Document], statements: Sequence[str]) -> bool:
         """Tells whether the statements have been scored on other documents, so that equal passages may be known. For
@@ -87,7 +93,7 @@ class Scorer:
         return not ids.issuperset(scored)
 
     async def score(
-        self, documents: Sequence[Document], statements: Sequence[str], *, look_elsewhere: bool = True
+        self, documents: Sequence[Document], wanted: Wanted, *, look_elsewhere: bool = True
     ) -> Mapping[str, ScoresByStatement]:
         """Returns scores by document id. The documents are READY and of one tenant: either one of any length, or
         several with at most PASSAGES_AT_ONCE chunks together. With `look_elsewhere`, it takes over what other documents
@@ -97,18 +103,18 @@ class Scorer:
             for document in sorted(documents, key=lambda document: document.document_id):
                 key = (document.tenant, document.document_id)
                 await held.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
-            found = {document.document_id: self._cached(document, statements) for document in documents}
-            missing = [d for d in documents if len(found[d.document_id]) < len(statements)]
+            found = {document.document_id: self._cached(document, wanted) for document in documents}
+            missing = _unfinished(documents, found, wanted)
             if missing:
-                await self._score(missing, statements, found, look_elsewhere=look_elsewhere)
+                await self._score(missing, wanted, found, look_elsewhere=look_elsewhere)
             return found
 
     async def _score(
-        self, documents: Sequence[Document], statements: Sequence[str], found: Filled, *, look_elsewhere: bool
+        self, documents: Sequence[Document], wanted: Wanted, found: Filled, *, look_elsewhere: bool
     ) -> None:
         """Adds to `found` the scores that are missing in it."""
-        wanted = {d.document_id: [s for s in statements if s not in found[d.document_id]] for d in documents}
-        new = await self._stored(documents, wanted)
+        ids = [document.document_id for document in documents]
+        new = await self._stored(documents, {one: [s for s in wanted[one] if s not in found[one]] for one in ids})
         if look_elsewhere:
             for document in documents:
                 await self._take_over(document, new[document.document_id])
@@ -117,9 +123,8 @@ class Scorer:
             self._keep(document, new[document.document_id])
             found[document.document_id] |= new[document.document_id]
 
-    def _cached(self, document: Document, statements: Sequence[str]) -> dict[str, Scores]:
-        tenant, model_id, document_id = document.tenant, self.model_id, document.document_id
-        cached = ((one, self._cache.get(ScoreKey(tenant, model_id, document_id, one))) for one in statements)
+    def _cached(self, document: Document, wanted: Wanted) -> dict[str, Scores]:
+        cached = ((one, self._cache.get(self._key(document, one))) for one in wanted[document.document_id])
         return {statement: scores for statement, scores in cached if scores is not None}
 
     def _keep(self, document: Document, scores: ScoresByStatement) -> None:
@@ -129,9 +134,9 @@ class Scorer:
     def _key(self, document: Document, statement: str) -> ScoreKey:
         return ScoreKey(document.tenant, self.model_id, document.document_id, statement)
 
-    async def _stored(self, documents: Sequence[Document], wanted: Mapping[str, Sequence[str]]) -> Filled:
+    async def _stored(self, documents: Sequence[Document], wanted: Wanted) -> Filled:
         """Returns what the store has of these documents."""
-        statements = list(dict.fromkeys(statement for some in wanted.values() for statement in some))
+        statements = _statements(documents, wanted)
         known = await self._store.known_scores(documents[0].tenant, self.model_id, list(wanted), statements)
         stored = {d.document_id: known.get(d.document_id, {}) for d in documents}
         return {
@@ -263,6 +268,18 @@ class Scorer:
 def _check(values: Scores, count: int) -> None:
     if values.shape != (count,) or not ((values >= 0) & (values <= 1)).all():
         raise ValueError("a classifier gives one score within 0 and 1 for each passage")
+
+
+def _statements(documents: Sequence[Document], wanted: Wanted) -> list[str]:
+    """Returns all statements that are wanted of the documents, each once."""
+    return list(dict.fromkeys(statement for document in documents for statement in wanted[document.document_id]))
+
+
+def _unfinished(
+    documents: Sequence[Document], found: Mapping[str, ScoresByStatement], wanted: Wanted
+) -> list[Document]:
+    """Returns the documents of which not every statement is found."""
+    return [d for d in documents if not found[d.document_id].keys() >= set(wanted[d.document_id])]
 
 
 def _gaps(scores: Filled, part: slice) -> Gaps:

@@ -51,6 +51,7 @@ DEFAULT_RESULTS = 5
 MAX_RESULTS = 50
 DEFAULT_TEXT_LENGTH = 50_000
 MAX_TEXT_LENGTH = 700_000
+MAX_DOCUMENTS_ASKED = 200
 MAX_ALTERNATIVES = 20
 
 _COMPARISONS = {
@@ -137,14 +138,17 @@ class ExtractRequestModel(RequestModel):
     document_ids: DocumentIds
     min_score: Fraction | None
     max_alternatives: Annotated[int, Field(ge=0, le=1_000_000)]
+    each_document: bool
 
     def to_domain(self) -> ExtractQuery:
+        asked = self.max_alternatives or (MAX_DOCUMENTS_ASKED if self.each_document else DEFAULT_MAX_ALTERNATIVES)
         return ExtractQuery(
             matter_id=self.matter_id,
             question=self.question,
             document_ids=self.document_ids,
             min_confidence=self.min_score,
-            max_alternatives=min(self.max_alternatives or DEFAULT_MAX_ALTERNATIVES, MAX_ALTERNATIVES),
+            max_alternatives=min(asked, MAX_DOCUMENTS_ASKED if self.each_document else MAX_ALTERNATIVES),
+            each_document=self.each_document,
         )
 
 

@@ -26,6 +26,7 @@ from proviso_service.iql import (
     TemplateFileError,
     canonical_text,
     marked,
+    misreadings,
     parse,
     statements,
     tree_json,
@@ -217,7 +218,8 @@ def check_query(query: str, *, as_json: bool) -> int:
     """
     settings = load_settings().iql
     try:
-        tree = parse(query, TemplateCatalog.load(settings.templates_file))
+        catalog = TemplateCatalog.load(settings.templates_file)
+        tree = parse(query, catalog)
     except TemplateFileError as error:
         raise UsageProblem(str(error)) from error
     except IqlSyntaxError as error:
@@ -226,9 +228,11 @@ def check_query(query: str, *, as_json: bool) -> int:
         return 1
     shape = json.loads(tree_json(tree))
     needed = statements(tree)
+    warnings = list(misreadings(tree, catalog))
     if as_json:
-        print_json({"canonical": canonical_text(tree), "tree": shape, "statements": needed})
+        print_json({"canonical": canonical_text(tree), "tree": shape, "statements": needed, "warnings": warnings})
         return 0
+    sys.stderr.writelines(f"Note: {printable(warning)}\n" for warning in warnings)
     lines = [printable(canonical_text(tree)), "", *_drawn(shape), "", "Statements to score:"]
     sys.stdout.write("\n".join([*lines, *(f"  {printable(statement)}" for statement in needed)]) + "\n")
     return 0

@@ -34,12 +34,13 @@ Where neither the tool contract nor the vendor's documentation decides, this is 
 - `Is ...` and `is ...` begin plain words. `{IS}` alone is a call without a name, an error.
 - Every `\\\\` is one backslash, not only in front of an escape. `\\"` is an escape only within quotes.
 - A query without braces is one statement whatever words are in it, operators too, unless it is nothing but operators
-  and parentheses, or nothing but template calls joined by operators; those are errors.
+  and parentheses, or nothing but template calls joined by operators; those are errors. `misreadings` notes the others.
 - Arguments follow the template's name. An argument that is empty or white space is an error.
 - `max_statements` counts statements as written; `max_depth` counts parentheses and NOTs around a statement.
 """
 
 from proviso_service.iql.evaluation import ComparisonMode, Scores, evaluate, node_scores
+from proviso_service.iql.misreadings import misreadings
 from proviso_service.iql.parser import parse
 from proviso_service.iql.problems import (
     Edit,
@@ -65,6 +66,7 @@ from proviso_service.iql.syntax import (
     Statement,
     Template,
     canonical_text,
+    leaves,
     statements,
     tree_json,
 )
@@ -95,7 +97,9 @@ __all__ = [
     "TemplateFileError",
     "canonical_text",
     "evaluate",
+    "leaves",
     "marked",
+    "misreadings",
     "node_scores",
     "parse",
     "render",

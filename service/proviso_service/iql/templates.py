@@ -1,9 +1,11 @@
-"""Templates as data: the 27 of the language, and those that an operator adds in a file of the same form.
+"""Templates as data: the 27 of the language, those of other usual clauses, and those that an operator adds in a file
+of the same form.
 
 A file is TOML with one `[[template]]` table each:
 
     [[template]]
     name = "clause favouring"                    # words of letters, digits and -'/.&
+    aliases = ["pro-party"]                      # may be left out; other names, without "clause" and in any hyphenation
     arguments = ["PARTY"]                        # may be left out; they follow the name in a query, in this order
     statement = "This clause favours <PARTY>."   # what a classifier scores; <PARTY> is where the argument goes
     meaning = "More to the party's advantage."   # for people
@@ -29,7 +31,7 @@ _MAX_NAME_CHARS = 100
 _MAX_STATEMENT_CHARS = 1_000
 _MIN_LIKENESS = 0.5
 """Names of templates that are less alike share endings, such as "-ability", rather than subjects."""
-_KEYS = frozenset({"name", "arguments", "statement", "meaning"})
+_KEYS = frozenset({"name", "aliases", "arguments", "statement", "meaning"})
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[-'/.&](?! |$)| (?! |$))*")
 _ARGUMENT = re.compile(r"[A-Z][A-Z0-9_]*")
 _PLACEHOLDER = re.compile(rf"<({_ARGUMENT.pattern})>(\.?)")
@@ -38,12 +40,13 @@ _PLACEHOLDER = re.compile(rf"<({_ARGUMENT.pattern})>(\.?)")
 @dataclass(frozen=True, slots=True)
 class TemplateDefinition:
     """A template. `name` is in lower case with single spaces; `arguments` are the names of its arguments, such as
-    PARTY."""
+    PARTY; `aliases` are other names that people have for it."""
 
     name: str
     arguments: tuple[str, ...]
     statement: str
     meaning: str
+    aliases: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -65,12 +68,14 @@ class TemplateCatalog:
 
     def __init__(self, definitions: Sequence[TemplateDefinition]) -> None:
         self._by_name = {definition.name: definition for definition in definitions}
-        self._by_subject = {_subject(name): definition for name, definition in self._by_name.items()}
+        self._by_alias = {_alias(alias): one for one in reversed(definitions) for alias in one.aliases}
+        named = [*self._by_alias.items(), *self._by_name.items()]  # A name counts more than an alias.
+        self._by_subject = {_subject(name): definition for name, definition in named}
         self._longest_name_words = max((len(name.split()) for name in self._by_name), default=0)
 
     @classmethod
     def load(cls, extra: Path | None = None) -> "TemplateCatalog":
-        """Returns the language's templates and those of the file `extra`, which may not redefine a name.
+        """Returns the packaged templates and those of the file `extra`, which may not redefine a name.
 
         Raises TemplateFileError with everything that is wrong with the file."""
         packaged = resources.files(__package__).joinpath("templates.toml").read_text(encoding="utf-8")
@@ -84,8 +89,9 @@ class TemplateCatalog:
         return len(self._by_name)
 
     def get(self, name: str) -> TemplateDefinition | None:
-        """Returns the template of this name, whatever its case and spacing; None when there is none."""
-        return self._by_name.get(normalised(name))
+        """Returns the template of this name, whatever its case and spacing, or else of this alias, with or without
+        "clause"; None when there is none."""
+        return self._by_name.get(normalised(name)) or self._by_alias.get(_alias(name))
 
     def call(self, name: str, *arguments: str, span: QuerySpan = NOWHERE) -> Template:
         """Makes a node of the syntax tree. Raises ValueError for an unknown name or a wrong number of arguments."""
@@ -106,8 +112,8 @@ class TemplateCatalog:
     def nearest(self, name: str, most: int = 3) -> tuple[TemplateDefinition, ...]:
         """Returns templates with a name like this one, the most similar first. Those that share nothing of note are
         left out."""
-        near = near_misses(_subject(normalised(name)[:_MAX_NAME_CHARS]), self._by_subject, most, _MIN_LIKENESS)
-        return tuple(self._by_subject[subject] for subject in near)
+        near = near_misses(_subject(normalised(name)[:_MAX_NAME_CHARS]), self._by_subject, 3 * most, _MIN_LIKENESS)
+        return tuple(dict.fromkeys(self._by_subject[subject] for subject in near))[:most]
 
 
 def normalised(name: str) -> str:
@@ -165,6 +171,9 @@ def _faults_of(entry: dict[str, Any]) -> Iterator[str]:
             yield f"{key} is longer than {most:,} characters"
     if isinstance(entry.get("name"), str) and not _NAME.fullmatch(normalised(entry["name"])):
         yield "the name is not words of letters, digits and -'/.&"
+    aliases = entry.get("aliases", [])
+    if not isinstance(aliases, list) or not all(isinstance(a, str) and _NAME.fullmatch(normalised(a)) for a in aliases):
+        yield "aliases is a list of names"
     arguments = entry.get("arguments", [])
     if not isinstance(arguments, list) or not all(isinstance(a, str) and _ARGUMENT.fullmatch(a) for a in arguments):
         yield "arguments is a list of names in capitals, such as PARTY"
@@ -186,7 +195,13 @@ def _definition(entry: dict[str, Any]) -> TemplateDefinition:
         tuple(entry.get("arguments", ())),
         entry["statement"].strip(),
         entry["meaning"].strip(),
+        tuple(map(_alias, entry.get("aliases", ()))),
     )
+
+
+def _alias(name: str) -> str:
+    """Returns a name as aliases are compared: without hyphens and without the word "clause" at its end."""
+    return normalised(name.replace("-", " ")).removesuffix(" clause")
 
 
 _COMMON_WORDS = frozenset({"a", "an", "and", "clause", "clauses", "for", "from", "is", "of", "or", "that", "the", "to"})

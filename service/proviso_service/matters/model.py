@@ -286,8 +286,8 @@ class UploadResult:
 
 DEFAULT_THRESHOLD = 0.2
 """The lowest similarity of a search that gives none. Measured on labelled contracts (evals/README.md): up to this value
-nothing that was marked is lost, from 0.25 on more and more is, and passages that have nothing to do with a question
-stay below it."""
+nothing that was marked is lost, from 0.25 on more and more is. What has nothing to do with a matter is told by
+`ranking.FLOOR`."""
 
 DEFAULT_SEMANTIC_WEIGHT = 0.4
 """The weight of meaning against words in a search that gives none. With 0.3 and 0.5 it is the best of those
@@ -296,9 +296,10 @@ measured."""
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A search in a matter. `threshold` and `semantic_weight` are in [0, 1]; empty `document_ids` mean the whole
-    matter. At most `max_per_document` passages of one document are returned, the best of each document first; 0 sets no
-    limit. `page_token` asks for the passages after those of a page before."""
+    """A search in a matter. `threshold` and `semantic_weight` are in [0, 1]; a `threshold` below the usual one also
+    finds passages for a query that has nothing to do with them. Empty `document_ids` mean the whole matter. At most
+    `max_per_document` passages of one document are returned, the best of each document first; 0 sets no limit.
+    `page_token` asks for the passages after those of a page before."""
 
     matter_id: str
     query: str
@@ -323,8 +324,8 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A passage that was found. `similarity` is the cosine in [0, 1]; `score` is the fused score, comparable within one
-    outcome."""
+    """A passage that was found. `similarity` is the cosine in [0, 1], and `lexical_score` the share of the query's
+    telling words that the passage holds; `score` is the fused score, comparable within one outcome."""
 
     stored: StoredChunk
     similarity: float
@@ -334,6 +335,7 @@ class SearchHit:
     rerank_score: float | None = None
     context_before: str = ""
     context_after: str = ""
+    lexical_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +349,7 @@ class DocumentHits:
 
 class EmptyReason(Enum):
     """Why a search found nothing worth returning: no document was READY, no passage holds what it asks for word by
-    word, or every passage is below the threshold."""
+    word or has to do with it, or every passage is below the threshold."""
 
     NOTHING_SEARCHED = "nothing_searched"
     NO_MATCH = "no_match"

@@ -1,5 +1,5 @@
 """Orders what a search found and chooses what it returns: fusion of the orders by meaning, by words and by clause
-numbers (reciprocal rank fusion), the threshold, and a second look by a reranker."""
+numbers (reciprocal rank fusion), the threshold, the floor, and a second look by a reranker."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import structlog
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import ProvisoError
-from proviso_service.matters.model import SearchQuery, StoredChunk
+from proviso_service.matters.model import DEFAULT_THRESHOLD, SearchQuery, StoredChunk
 from proviso_service.matters.search_index import SearchCandidate
 from proviso_service.matters.wording import ParsedQuery
 from proviso_service.models import ModelPassage, Reranker
@@ -22,6 +22,16 @@ much among the first five and ten; smaller values put the right passage first a 
 CLAUSE_WEIGHT = 1.0
 """The weight of the order by clause numbers: a clause that the query names is worth as much as a passage that is first
 both by meaning and by words, whose weights add up to 1."""
+
+FLOOR = 0.28
+FLOOR_OF_UNKNOWN_WORDS = 0.33
+"""How near in meaning the nearest passage must be for a search to find anything where words do not show that the query
+is about the matter; the second where the matter holds none of its words, since random letters come up to 0.32 near.
+Measured on labelled contracts (evals/README.md)."""
+
+ENOUGH_WORDS = 2
+ENOUGH_OF_THE_WORDS = 0.5
+"""A passage that holds so many of the query's telling words, or such a share, is found by its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +80,11 @@ def spread(ranked: Sequence[RankedPassage], max_per_document: int) -> list[Ranke
     return list(_spread(ranked, max_per_document))
 
 
-def rank(candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery) -> list[RankedPassage]:
-    """Returns the passages that may be returned, best first by their fused scores, equal ones by their position.
+def rank(
+    candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery, *, knows_a_word: bool
+) -> list[RankedPassage]:
+    """Returns the passages that may be returned, best first by their fused scores, equal ones by their position; none
+    where the query has nothing to do with any of them. `knows_a_word` says that the matter holds one of its words.
 
     Passages below the threshold are left out after the fusion, so that they do not change the order of the others."""
     by_meaning = sorted(candidates, key=lambda candidate: (-candidate.similarity, candidate.position))
@@ -86,15 +99,33 @@ def rank(candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: Pars
             score = fused_score(ranks, query.semantic_weight)
         if score > 0 and _is_relevant(candidate, query, parsed):
             found.append(RankedPassage(candidate, score))
+    if not _have_to_do_with(query, parsed, found, FLOOR if knows_a_word else FLOOR_OF_UNKNOWN_WORDS):
+        return []
     return sorted(found, key=lambda one: (-one.score, one.candidate.position))
 
 
 def _is_relevant(candidate: SearchCandidate, query: SearchQuery, parsed: ParsedQuery) -> bool:
-    """Tells whether a passage may be returned. The threshold does not apply to what was asked for word by word: a
-    phrase, a clause, or every word of the query."""
+    return _is_asked_for(candidate, parsed) or candidate.similarity >= query.threshold
+
+
+def _is_asked_for(candidate: SearchCandidate, parsed: ParsedQuery) -> bool:
+    """Tells whether a passage was asked for word by word: by a phrase, a clause, or every word of the query. Neither
+    the threshold nor the floor applies to it."""
     holds_all_words = candidate.lexical is not None and candidate.lexical.all_terms
-    is_asked_for = bool(parsed.phrases) or candidate.clause_rank is not None or holds_all_words
-    return is_asked_for or candidate.similarity >= query.threshold
+    return bool(parsed.phrases) or candidate.clause_rank is not None or holds_all_words
+
+
+def _have_to_do_with(query: SearchQuery, parsed: ParsedQuery, found: Sequence[RankedPassage], floor: float) -> bool:
+    """Tells whether any of the passages shows that the matter is about what the query is about. One is enough: with a
+    floor for each passage, far more of the right ones would be lost. A threshold below the usual one asks for what is
+    far, too."""
+    return query.threshold < DEFAULT_THRESHOLD or any(
+        one.candidate.similarity >= floor
+        or one.candidate.held_words >= ENOUGH_WORDS
+        or one.candidate.lexical_score >= ENOUGH_OF_THE_WORDS
+        or _is_asked_for(one.candidate, parsed)
+        for one in found
+    )
 
 
 def _spread(ranked: Sequence[RankedPassage], max_per_document: int) -> Iterator[RankedPassage]:

@@ -56,11 +56,13 @@ class SearchScope:
 class Candidates:
     """What a search chooses from, and the documents with passages that hold all of its words. `most_left_out` is the
     highest similarity at which the search may have left out a passage that fits: 1 where words or numbers brought up
-    more than was taken, and negative where nothing was left out."""
+    more than was taken, and negative where nothing was left out. `knows_a_word` says that the matter holds one of the
+    words."""
 
     found: Sequence[SearchCandidate]
     matching: Sequence[DocumentHits]
     most_left_out: float
+    knows_a_word: bool = False
 
 
 class CandidateSearch:
@@ -89,10 +91,10 @@ class CandidateSearch:
         answer = await self._indexes.search(place.tenant, place.matter_id, index, asked)
         found = await self._with_clause_ranks(place.tenant, query, answer.found)
         if answer.worded >= CANDIDATES or answer.numbered >= CLAUSE_CANDIDATES:
-            return Candidates(found, answer.matching, 1.0)
+            return Candidates(found, answer.matching, 1.0, answer.knows_a_word)
         # A passage that holds a phrase of the query is found by its words, however far its meaning is.
         is_cut = answer.near >= CANDIDATES and not query.phrases
-        return Candidates(found, answer.matching, answer.least_near if is_cut else -1.0)
+        return Candidates(found, answer.matching, answer.least_near if is_cut else -1.0, answer.knows_a_word)
 
     async def _inside(self, place: SearchScope, index: MatterIndex, phrases: Sequence[str]) -> Rows | None:
         """Returns the passages that may be found: those of the documents asked for, that hold each phrase. The index
@@ -146,7 +148,8 @@ class Retriever:
 
     async def search(self, tenant: str, query: SearchQuery) -> SearchOutcome:
         """Returns the passages that reach the threshold or were asked for word by word (see below), best first, equal
-        ones by their position. `similarity` is the cosine for each of them, however it was found.
+        ones by their position; none for a query without words, or one that has nothing to do with them (see
+        `ranking.FLOOR`). `similarity` is the cosine for each of them, however it was found.
 
         Every passage holds each phrase that stands in double quotes in the query, word for word; only white space,
         case, and the kind of quotes and hyphens do not count. A clause that the query names ("clause 12.3") comes
@@ -189,11 +192,11 @@ class Retriever:
         scope = _page_scope(place, query, index_version)
         first = offset_in(query.page_token, scope) if query.page_token else 0
         parsed = parse_query(query.query)
-        if not index_version:  # nothing was ever READY here
+        if not index_version or not words_of(parsed.text):  # nothing was ever READY here, or nothing is asked
             candidates = Candidates((), (), -1.0)
         else:
             candidates = await self._candidates.find(place, index_version, parsed)
-        ranked = rank(candidates.found, query, parsed)
+        ranked = rank(candidates.found, query, parsed, knows_a_word=candidates.knows_a_word)
         size = _found_size(candidates, query, len(ranked))
         if not ranked:
             available, processing = await self._filenames(place)
@@ -257,6 +260,7 @@ class Retriever:
             candidate.similarity,
             one.score,
             lexical_match=candidate.lexical is not None,
+            lexical_score=candidate.lexical_score,
             snippet=snippets.of(stored.chunk),
             rerank_score=one.rerank_score,
             context_before=before,
@@ -307,9 +311,13 @@ def _found_size(candidates: Candidates, query: SearchQuery, total: int) -> Found
 
 def _empty_reason(found: Sequence[SearchCandidate], query: SearchQuery) -> EmptyReason:
     """Tells why none of the candidates may be returned. Without weight, nearness of meaning alone finds nothing."""
-    named = any(candidate.lexical is not None or candidate.clause_rank is not None for candidate in found)
-    is_found = named or (bool(found) and query.semantic_weight > 0)
-    return EmptyReason.BELOW_MIN_SCORE if is_found else EmptyReason.NO_MATCH
+    similarities = [
+        candidate.similarity
+        for candidate in found
+        if query.semantic_weight or candidate.lexical is not None or candidate.clause_rank is not None
+    ]
+    is_below = bool(similarities) and max(similarities) < query.threshold
+    return EmptyReason.BELOW_MIN_SCORE if is_below else EmptyReason.NO_MATCH
 
 
 async def _ready_version(store: MatterStore, tenant: str) -> int:

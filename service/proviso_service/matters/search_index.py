@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 Rows = NDArray[np.intp]
 """Passages of a matter by their places in its order: by the upload of their documents, then by their own."""
 
+Counts = NDArray[np.uint16]
+"""How many of a query's terms each passage of a matter holds."""
+
 K1 = 1.2
 B = 0.75
 METHOD = "lucene"
@@ -39,6 +42,7 @@ class LexicalHit:
 @dataclass(frozen=True, slots=True)
 class SearchCandidate:
     """A passage that was found. `similarity` is the cosine, in [0, 1], and 0 where another model embedded the passage;
+    `held_words` counts the query's telling words that the passage holds, and `lexical_score` is their share;
     `clause_rank` counts from 0 among the clauses that the query names."""
 
     document_id: str
@@ -47,6 +51,8 @@ class SearchCandidate:
     similarity: float
     lexical: LexicalHit | None = None
     clause_rank: int | None = None
+    held_words: int = 0
+    lexical_score: float = 0.0
 
     @property
     def chunk_id(self) -> str:
@@ -77,7 +83,8 @@ class IndexQuery:
 class IndexAnswer:
     """The passages found, those by meaning first, of which there are `near`; `worded` and `numbered` count the ones
     that words and clause numbers brought up. `matching` are the documents with passages that hold all words, those with
-    the most such passages first. `least_near` is the lowest similarity among the ones by meaning."""
+    the most such passages first. `least_near` is the lowest similarity among the ones by meaning. `knows_a_word` says
+    that a passage of the matter, searched or not, holds one of the words."""
 
     found: Sequence[SearchCandidate]
     matching: Sequence[DocumentHits]
@@ -85,6 +92,7 @@ class IndexAnswer:
     worded: int
     numbered: int
     least_near: float
+    knows_a_word: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +156,8 @@ class MatterIndex:
     def search(self, query: IndexQuery) -> IndexAnswer:
         """Finds passages. Slow for the event loop: run it in a thread. It uses one thread."""
         near = self._near(query) if query.near is None else query.near
-        worded, all_words, every = self._worded(query)
+        words, telling = _terms_of(query.words), _terms_of(query.telling)
+        worded, all_words, every, counts = self._worded(query, words, telling)
         numbered = self._numbered(query)
         rows = np.array(list(dict.fromkeys([*near.tolist(), *worded.tolist(), *numbered.tolist()])), dtype=np.intp)
         similarities = np.clip(self._similarities(query.vector, rows), 0.0, 1.0).tolist()
@@ -157,13 +166,23 @@ class MatterIndex:
             for rank, (row, holds) in enumerate(zip(worded.tolist(), all_words.tolist(), strict=True))
         }
         found = [
-            SearchCandidate(self.documents[d].document_id, self.documents[d].filename, ordinal, similarity, hit)
-            for (d, ordinal), similarity, hit in zip(
-                self._places(rows), similarities, map(lexical.get, rows.tolist()), strict=True
+            SearchCandidate(
+                self.documents[d].document_id,
+                self.documents[d].filename,
+                ordinal,
+                similarity,
+                hit,
+                None,
+                held,
+                held / len(telling) if held else 0.0,
+            )
+            for (d, ordinal), similarity, hit, held in zip(
+                self._places(rows), similarities, map(lexical.get, rows.tolist()), counts[rows].tolist(), strict=True
             )
         ]
         least_near = min(similarities[: len(near)], default=0.0)
-        return IndexAnswer(found, self._matching(every), len(near), len(worded), len(numbered), least_near)
+        known = any(word in self.terms for word in words)
+        return IndexAnswer(found, self._matching(every), len(near), len(worded), len(numbered), least_near, known)
 
     def with_nearest(self, queries: Sequence[IndexQuery]) -> list[IndexQuery]:
         """Returns the queries with the passages `near` to each, which are those that it would find by itself. For all
@@ -192,27 +211,30 @@ class MatterIndex:
         some: Vectors = np.vecdot(self.vectors[rows], vector)
         return some
 
-    def _worded(self, query: IndexQuery) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Returns the best passages by their words, whether each holds all words, and all that do."""
-        telling = _terms_of(query.telling)
-        _, some = self._held(telling, query.inside)
-        every, _ = self._held(_terms_of(query.words), query.inside)
+    def _worded(
+        self, query: IndexQuery, words: Sequence[str], telling: Sequence[str]
+    ) -> tuple[Rows, NDArray[np.bool_], NDArray[np.bool_], Counts]:
+        """Returns the best passages by their words, whether each holds all words, all that do, and how many of the
+        telling words each passage of the matter holds."""
+        _, counts = self._held(telling, query.inside)
+        every, _ = self._held(words, query.inside)
         numbers = [self.terms[term] for term in telling if term in self.terms]
-        rows = np.flatnonzero(some)
+        rows = np.flatnonzero(counts)
         if not numbers or not len(rows):
-            return rows[:0], every[:0], every
+            return rows[:0], every[:0], every, counts
         rows = _best(rows, self.ranking.get_scores_from_ids(numbers)[rows], query.limit)
-        return rows, every[rows], every
+        return rows, every[rows], every, counts
 
     def _numbered(self, query: IndexQuery) -> Rows:
         if not query.clauses:
             return np.empty(0, dtype=np.intp)
         _, itself = self._held([clause_term(levels) for levels in query.clauses], query.inside)
         _, below = self._held([below_term(levels) for levels in query.clauses], query.inside)
-        return np.concatenate([np.flatnonzero(itself), np.flatnonzero(below & ~itself)])[: query.clause_limit]
+        only_below = np.flatnonzero((below > 0) & (itself == 0))
+        return np.concatenate([np.flatnonzero(itself), only_below])[: query.clause_limit]
 
-    def _held(self, terms: Sequence[str], inside: Rows | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Returns which passages hold all of the terms, of which there must be one, and which hold any."""
+    def _held(self, terms: Sequence[str], inside: Rows | None) -> tuple[NDArray[np.bool_], Counts]:
+        """Returns which passages hold all of the terms, of which there must be one, and how many each holds."""
         count = np.zeros(len(self.vectors), dtype=np.uint16)
         scores = self.ranking.scores
         for term in terms:
@@ -222,7 +244,7 @@ class MatterIndex:
             outside = np.ones(len(count), dtype=np.bool_)
             outside[inside] = False
             count[outside] = 0
-        return (count == len(terms)) & (count > 0), count > 0
+        return (count == len(terms)) & (count > 0), count
 
     def _matching(self, every: NDArray[np.bool_]) -> Sequence[DocumentHits]:
         passages = np.bincount(self._documents_of(np.flatnonzero(every)), minlength=len(self.documents))

@@ -1,7 +1,7 @@
 """Matters and their documents, as callers use them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
@@ -214,6 +214,10 @@ class Matters:
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         """Returns all documents in the order of upload. Raises MatterNotFound."""
         return await self._store.all_documents(tenant, await self._checked(tenant, matter_id))
+
+    async def openings(self, tenant: str, matter_id: str) -> Mapping[str, str]:
+        """Returns the texts with which the READY documents begin, by the documents' ids. Raises MatterNotFound."""
+        return await self._store.openings(tenant, await self._checked(tenant, matter_id))
 
     async def delete_document(self, tenant: str, matter_id: str, document_id: str) -> str:
         """Deletes a document, and returns the id of the deletion. It is gone for everybody from the first step on;

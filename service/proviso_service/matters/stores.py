@@ -279,6 +279,11 @@ class MatterStore(WorkQueue, Protocol):
         """Returns the outlines of those of the documents that are READY, by their ids."""
         ...
 
+    async def openings(self, tenant: str, matter_id: str) -> Mapping[str, str]:
+        """Returns the texts with which the READY documents of a matter begin, of some hundred words each, by the ids of
+        the documents."""
+        ...
+
     async def chunks(self, tenant: str, chunk_ids: Sequence[str]) -> Sequence[StoredChunk]:
         """Returns those of the chunks that belong to READY documents, in the order asked for."""
         ...

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from proviso_service.analysis.extraction import (
+    DEFAULT_MAX_ALTERNATIVES,
     NOT_FOUND,
     AnswerCitation,
     CitedAnswer,
@@ -15,6 +16,7 @@ from proviso_service.analysis.extraction import (
     ExtractQuery,
 )
 from proviso_service.reading import Span
+from proviso_service.tool_results import EXTRACT_TOOL
 from proviso_service.tools.base import (
     LookedIn,
     Number,
@@ -39,6 +41,8 @@ from proviso_service.tools.search import MAX_DOCUMENT_IDS
 
 MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600
+MAX_OTHER_SHOWN = 100
+MIN_SENTENCE_CHARS = 120
 _SCORE_DIGITS = 3
 
 DESCRIPTION = """\
@@ -58,6 +62,11 @@ class IsaacusExtractArgs(ToolArgs):
     document_ids: list[str] | None = Field(
         default=None, max_length=MAX_DOCUMENT_IDS, description="Documents to read; all of the matter when left out."
     )
+    each_document: bool = Field(
+        False,
+        description="Ask each document: the answer and the alternatives are then the best one of each. Use it for "
+        "comparisons, and for which documents, how many or none.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,11 @@ class ExtractResult:
     """The answer to the question, where there is one, and other answers that were found."""
 
     outcome: ExtractOutcome
+
+    @property
+    def _least_chars(self) -> int:
+        """Of each passage so much is shown before another gets room: little where each document has its answer."""
+        return MIN_SENTENCE_CHARS if self.outcome.query.each_document else MIN_EXCERPT_CHARS
 
     @property
     def found(self) -> bool:
@@ -126,8 +140,8 @@ class ExtractResult:
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
             empty = _shown(1_000, answer, passage.empty())
-            share = fair_share(room, len(waiting) - position, empty, MIN_EXCERPT_CHARS)
-            part = _excerpt_around(passage, citation, share)
+            share = fair_share(room, len(waiting) - position, empty, self._least_chars)
+            part = _excerpt_around(passage, citation, share, self._least_chars)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
@@ -166,7 +180,7 @@ class ExtractResult:
 class IsaacusExtract:
     """Answers questions out of the matter's documents."""
 
-    name = "isaacus_extract"
+    name = EXTRACT_TOOL
     description = DESCRIPTION
     args = IsaacusExtractArgs
     needs_matter = True
@@ -176,20 +190,30 @@ class IsaacusExtract:
         self._extraction = extraction
 
     async def run(self, scope: ToolScope, args: IsaacusExtractArgs) -> ExtractResult:
-        query = ExtractQuery(matter_of(scope), args.question, tuple(args.document_ids or ()))
+        most = MAX_DOCUMENT_IDS if args.each_document else DEFAULT_MAX_ALTERNATIVES
+        query = ExtractQuery(
+            matter_of(scope),
+            args.question,
+            tuple(args.document_ids or ()),
+            max_alternatives=most,
+            each_document=args.each_document,
+        )
         outcome = await self._extraction.extract(scope.caller.tenant, query)
         if len(outcome.failed) >= len(set(query.document_ids)) > 0:
             check_any_read(query.document_ids, outcome.failed)
         return ExtractResult(outcome)
 
 
-def _excerpt_around(passage: SourcePassage, citation: AnswerCitation, max_chars: int) -> SourcePassage | None:
+def _excerpt_around(
+    passage: SourcePassage, citation: AnswerCitation, max_chars: int, min_chars: int
+) -> SourcePassage | None:
     answer = Span(citation.start - passage.start, citation.end - passage.start)
-    return excerpt_of(passage, lambda limit: part_around(passage.text, answer, limit), max_chars)
+    return excerpt_of(passage, lambda limit: part_around(passage.text, answer, limit), max_chars, min_chars)
 
 
 def _shown(ref: int, answer: CitedAnswer | None, part: SourcePassage) -> dict[str, Any]:
-    said = {"answer": answer.text[:MAX_ANSWER_SHOWN], "confidence": round(answer.confidence, 3)} if answer else {}
+    # The text holds the whole of it.
+    said = {"answer": answer.text[:MAX_OTHER_SHOWN], "confidence": round(answer.confidence, 3)} if answer else {}
     place = {"page": part.page} if part.page else {}
     return {
         "ref": ref,

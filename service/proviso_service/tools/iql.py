@@ -74,6 +74,12 @@ class IsaacusIqlArgs(ToolArgs):
         description="Classification model: kanon-universal-classifier (more accurate) or "
         "kanon-universal-classifier-mini (faster)",
     )
+    skip: int = Field(
+        default=0,
+        ge=0,
+        le=MAX_MATCHES_IN_ALL,
+        description="So many of the best matches are left out, because they were shown before.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,7 @@ class IqlResult:
 
     outcome: IqlOutcome
     outlines: Outlines = field(default_factory=dict)
+    skip: int = 0
 
     @property
     def found(self) -> bool:
@@ -121,7 +128,7 @@ class IqlResult:
         self, results: Sequence[DocumentResult], shown: Sequence[dict[str, Any]], number: Number, room: int
     ) -> bool:
         """Adds matches while there is room. Returns whether every match was added as a whole."""
-        waiting = list(_by_turns(results[: len(shown)]))
+        waiting = list(_by_turns(results[: len(shown)]))[self.skip :]
         stems = stems_of(self.outcome.summary.query)
         is_whole = True
         for position, (index, match) in enumerate(waiting):
@@ -163,7 +170,7 @@ class IsaacusIql:
         )
         outcome = await self._analysis.execute(scope.caller.tenant, query)
         matched = [result.document_id for result in outcome.results if result.matches]
-        return IqlResult(outcome, await self._store.outlines(scope.caller.tenant, matched))
+        return IqlResult(outcome, await self._store.outlines(scope.caller.tenant, matched), args.skip)
 
 
 def _totals(outcome: IqlOutcome) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The tool `list_matter_documents`: the documents of a matter."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import Field
@@ -17,17 +17,26 @@ _GENERAL = stems_of("agreement agreements contract contracts document documents"
 
 
 class ListMatterDocumentsArgs(ToolArgs):
-    name: str = Field("", max_length=300, description="Documents whose names hold these words are listed first.")
+    name: str = Field(
+        "",
+        max_length=300,
+        description="What a document is called: its title, its parties, its date or its file name. Documents that hold "
+        "words of it in their file name or at their beginning are listed first, with these words.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class MatterDocuments:
-    """All documents of a matter. Those whose names contain the words that were asked for come first; otherwise they are
-    in the order of upload."""
+    """All documents of a matter. Those that hold words that were asked for come first, the more of them the earlier;
+    otherwise they are in the order of upload. `held` are the stems of these words by the ids of documents."""
 
     matter_id: str
     documents: Sequence[Document]
-    name_matches: int = 0
+    held: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def name_matches(self) -> int:
+        return sum(1 for words in self.held.values() if words)
 
     @property
     def found(self) -> bool:
@@ -47,7 +56,7 @@ class MatterDocuments:
             total_count=len(self.documents),
             matter_id=self.matter_id,
             summary=self.summary(),
-            documents=tuple(_document(d) for d in self.documents),
+            documents=tuple(self._listed(_document(d)) for d in self.documents),
         ).as_json()
 
     def render(self, number: Number, max_chars: int) -> Rendered:
@@ -55,11 +64,14 @@ class MatterDocuments:
         del number  # a list of names is no passage to quote
         data = self.data() | {"name_matches": self.name_matches}
         whole = fit_list(data, "documents", max_chars)
-        return (
-            fit_list(data | {"documents": [_brief(d).as_json() for d in self.documents]}, "documents", max_chars)
-            if (whole.truncated)
-            else whole
-        )
+        if not whole.truncated:
+            return whole
+        brief = [self._listed(_brief(document)).as_json() for document in self.documents]
+        return fit_list(data | {"documents": brief}, "documents", max_chars)
+
+    def _listed(self, document: ListedDocument) -> ListedDocument:
+        words = self.held.get(document.document_id)
+        return document.model_copy(update={"holds": tuple(sorted(words))}) if words else document
 
 
 class ListMatterDocuments:
@@ -79,17 +91,19 @@ class ListMatterDocuments:
 
     async def run(self, scope: ToolScope, args: ListMatterDocumentsArgs) -> MatterDocuments:
         matter_id = matter_of(scope)
-        documents = await self._matters.all_documents(scope.caller.tenant, matter_id)
+        tenant = scope.caller.tenant
+        documents = await self._matters.all_documents(tenant, matter_id)
         stems = stems_of(args.name) - _GENERAL
-        held = {document.document_id: _held(document.filename, stems) for document in documents}
-        ordered = sorted(documents, key=lambda document: -held[document.document_id])
-        return MatterDocuments(matter_id, ordered, sum(1 for count in held.values() if count))
+        openings = await self._matters.openings(tenant, matter_id) if stems else {}
+        held = {one.document_id: _held(one.filename, openings.get(one.document_id, ""), stems) for one in documents}
+        ordered = sorted(documents, key=lambda document: -len(held[document.document_id]))
+        return MatterDocuments(matter_id, ordered, held)
 
 
-def _held(filename: str, stems: Collection[str]) -> int:
-    """How many of the words a file name contains, also inside longer words."""
+def _held(filename: str, opening: str, stems: frozenset[str]) -> frozenset[str]:
+    """Those of the words that stand in the file's name, also inside longer words, or in the opening of its text."""
     name = filename.lower()
-    return sum(1 for stem in stems if stem in name)
+    return frozenset(stem for stem in stems if stem in name) | (stems & stems_of(opening) if stems else frozenset())
 
 
 def _document(document: Document) -> ListedDocument:

@@ -88,7 +88,7 @@ class SearchResult:
         outcome = self.outcome
         return {
             "query": outcome.query.query,
-            "total_found": len(outcome.hits),
+            "total_found": outcome.size.total,
             "results": [_hit(hit) for hit in outcome.hits],
             "documents_matching": [
                 {"document_id": d.document_id, "filename": d.filename, "passages": d.passages}
@@ -127,7 +127,7 @@ class SearchResult:
         matching = [MatchingDocument(filename=d.filename, passages=d.passages) for d in outcome.documents_matching]
         return FoundPassages(
             query=outcome.query.query,
-            total_found=len(outcome.hits),
+            total_found=outcome.size.total,
             documents_found=len({hit.stored.document_id for hit in outcome.hits}),
             results=(),
             documents_matching=_fitting(matching, max_chars),
@@ -230,6 +230,7 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
         "chunk_text": chunk.text,
         "similarity": round(hit.similarity, 4),
         "lexical_match": hit.lexical_match,
+        "lexical_score": round(hit.lexical_score, 4),
         "heading": chunk.heading,
         "section_path": list(chunk.section_path),
         "page": chunk.page,

@@ -50,6 +50,15 @@ async def test_a_committed_document_is_ready_with_its_counts(matters: SqlMatterS
     assert outlines == {document.document_id: Outline(parsed.headings, parsed.pages)}
 
 
+async def test_openings_are_what_documents_begin_with(matters: SqlMatterStore, matter: Matter) -> None:
+    short = await ingested(matters, matter, "Rent is due.", "And the rest.")
+    long = await ingested(matters, matter, "The parties agree. " * 150, "What follows is far from the beginning.")
+    openings = await matters.openings("acme", matter.matter_id)
+    assert openings[short.document_id] == "Rent is due.\n\nAnd the rest."
+    assert openings[long.document_id].startswith("The parties agree.")
+    assert "far from the beginning" not in openings[long.document_id]
+
+
 async def test_the_words_of_pages_are_kept_and_go_with_their_document(matters: SqlMatterStore, matter: Matter) -> None:
     document, _ = await matters.add_document(a_document(matter))
     parsed, chunks = a_text("Rent is due.")
@@ -82,6 +91,7 @@ async def test_contents_are_invisible_before_the_document_is_ready(matters: SqlM
     assert await matters.chunks("acme", [stored.chunk_id]) == []
     assert await matters.neighbours("acme", stored) == ("", "")
     assert await packed(matters, matter) == []
+    assert await matters.openings("acme", matter.matter_id) == {}
     with pytest.raises(DocumentNotFound):
         await matters.text("acme", ready.document_id, 0)
     assert await matters.outlines("acme", [ready.document_id]) == {}
@@ -92,6 +102,7 @@ async def test_contents_are_invisible_to_another_tenant(matters: SqlMatterStore,
     stored = (await matters.chunks("acme", [chunk_id(ready.document_id, 0)]))[0]
     assert await matters.chunks("other", [stored.chunk_id]) == []
     assert await matters.neighbours("other", stored) == ("", "")
+    assert await matters.openings("other", matter.matter_id) == {}
     with pytest.raises(MatterNotFound):
         await packed(matters, replace(matter, tenant="other"))
     with pytest.raises(DocumentNotFound):

@@ -67,7 +67,7 @@ async def test_what_is_not_shown_is_counted(model: EmbeddedChatModel, embedder: 
     reply = result(document(NDA, 0.9, THIRTY_DAYS), errors=["slow.pdf"], total=5)
     ended = await turn(model, embedder, "Find clauses obligating the Customer", reply)
     assert "5 passages satisfy" in ended.answer
-    assert "4 more passages not quoted here." in ended.answer
+    assert '4 more passages not quoted here; say "show more" for the next.' in ended.answer
     assert ended.answer.endswith("Not analysed: slow.pdf (no).")
 
 

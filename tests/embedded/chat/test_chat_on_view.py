@@ -153,8 +153,8 @@ ABSENT = (
     "List all demurrage clauses",
     "How many demurrage clauses are there?",
     "Compare the demurrage clauses",
-    "{IS franchise clause}",
-    "Run the IQL query {IS most favored nation clause}",
+    "{This is a franchise clause.}",
+    "Run the IQL query {This is a most favored nation clause.}",
 )
 
 

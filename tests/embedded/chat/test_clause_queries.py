@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.chat.clause_queries import ALIASES, clause_query
+from proviso_service.embedded.chat.clause_queries import clause_query
 from proviso_service.iql import TemplateCatalog, canonical_text, parse
 from tests.support.chat_utterances import HELD_OUT, TUNED
 
@@ -89,7 +89,3 @@ def test_whatever_is_asked_the_query_is_sound(words: str) -> None:
         found = clause_query(question)
         if found:
             assert canonical_text(parse(found.iql, CATALOG)) == found.iql
-
-
-def test_every_other_name_is_that_of_a_template() -> None:
-    assert [name for name in ALIASES.values() if CATALOG.get(name) is None] == []

@@ -49,6 +49,98 @@ def test_a_party_may_have_a_name_of_several_words_or_letters_of_other_scripts() 
     assert duty_score("C++ Ltd. (UK) shall pay.", "C++ Ltd. (UK") < 0.5
 
 
+@pytest.mark.parametrize("asked", ["Consultant", "Consultants", "the Consultant's", "Consultants’", "CONSULTANT"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The Consultant shall keep records.",
+        "The Consultants shall keep records.",
+        "Records shall be kept by the Consultants.",
+        "It is the Consultant’s sole responsibility to keep records.",
+    ],
+)
+def test_one_and_many_and_what_they_own_are_the_same_party(asked: str, text: str) -> None:
+    assert duty_score(text, asked) > 0.5
+
+
+def test_the_full_stop_of_a_company_is_no_end() -> None:
+    assert duty_score("Acme Robots, Inc. shall pay Orchard Ltd.", "Acme Robots, Inc.") > 0.5
+    assert duty_score("Acme Robots, Inc. shall pay Orchard Ltd. It shall be late.", "Orchard Ltd.") < 0.5
+
+
+def test_many_in_small_letters_are_anybody() -> None:
+    assert duty_score("Other suppliers shall wait.", "Supplier") < 0.5
+    assert duty_score("The supplier shall wait.", "The Supplier") > 0.5
+    assert duty_score("Our suppliers shall wait.", "suppliers") > 0.5
+
+
+def test_plurals_of_other_endings_are_known_too() -> None:
+    assert duty_score("The Companies shall pay.", "Company") > 0.5
+    assert duty_score("The Company shall pay.", "Companies") > 0.5
+    assert right_score("The Trustees may resign.", "Trustee") > 0.5
+    assert duty_score("The Business shall pay.", "Business") > 0.5
+    assert right_score("Licensor grants to the Distributors’ agents a license.", "Distributor") < 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "obliged"),
+    [
+        ("Each Party shall keep it secret.", True),
+        ("Neither of the Parties may disclose it.", True),
+        ("The Parties agree to meet.", True),
+        ("The other Party shall be told.", False),
+        ("A Party shall be told.", False),
+    ],
+)
+def test_each_party_is_whoever_is_bound_like_all_others(text: str, obliged: bool) -> None:
+    assert (duty_score(text, "each Party") > 0.5) is obliged
+
+
+PAYS = "Customer shall pay the fees."
+WORSE = {
+    Form.OBLIGATION: (PAYS, "The fees are due in May. They are stated in the schedule. Customer agrees to pay them."),
+    Form.RIGHT: ("Customer has the right to audit.", "The fees are due in May. They are stated. Customer may ask why."),
+    Form.UNILATERAL: (f"{PAYS} Customer shall keep records.", f"{PAYS} The fees are due in May, as Exhibit A states."),
+    Form.CLAUSE: (f"{PAYS} It is governed by Oregon law.", "The fees may be high, as the schedule in Exhibit A shows."),
+}
+
+
+@pytest.mark.parametrize("form", WORSE)
+@pytest.mark.parametrize("name", ["", "Customer"])
+def test_what_is_more_of_a_form_scores_higher(form: Form, name: str) -> None:
+    more, less = form_scores(form, name, [ModelPassage(text) for text in WORSE[form]])
+    assert more > less > 0.5
+
+
+def test_the_party_as_the_subject_is_more_obliged_than_by_the_way() -> None:
+    assert duty_score(PAYS, "Customer") > duty_score("The fees shall be paid by Customer.", "Customer") > 0.5
+
+
+def test_one_sided_duties_come_close_where_most_are_on_one_side() -> None:
+    most = f"{PAYS} Customer shall keep records. Customer shall report. Supplier shall deliver."
+    half = f"{PAYS} Supplier shall deliver."
+    lopsided, balanced = form_scores(Form.UNILATERAL, "", [ModelPassage(most), ModelPassage(half)])
+    assert balanced < lopsided < 0.5
+
+
+def test_a_name_counts_more_the_more_exact_and_the_nearer_it_is() -> None:
+    text = "Each party protects what is confidential."
+    paths = [
+        ("Confidentiality",),
+        ("Confidentiality and Notices",),
+        ("Confidentiality", "9.1 Effect of it"),
+        ("Notices",),
+    ]
+    exact, wider, further, other = form_scores(
+        Form.CALLED, "Confidentiality", [ModelPassage(text, path) for path in paths]
+    )
+    assert exact > further > wider > 0.5 > other
+    (aside,) = form_scores(Form.CALLED, "Confidentiality", [ModelPassage("It survives for a year.", paths[0])])
+    assert exact > aside > 0.5
+    (words_only,) = form_scores(Form.CALLED, "Term of Agreement", [ModelPassage("", ("Purpose of Agreement",))])
+    assert words_only < 0.5
+
+
 def test_anybody_may_be_obliged_or_entitled() -> None:
     assert duty_score("It must be returned.", "") > 0.5 > duty_score("It was returned.", "")
     assert right_score("One may ask.", "") > 0.5 > right_score("One may not ask.", "")

@@ -74,6 +74,10 @@ NON_COMPETE = (
     " business that competes with the Company."
 )
 NOTICES = "All notices shall be in writing and shall be sent by registered mail to the addresses set out above."
+AMENDMENT = "This Agreement may be amended or modified only by a written instrument that both parties have signed."
+ASSIGNMENT = (
+    "Neither party may assign this Agreement or any of its rights without the prior written consent of the other."
+)
 RECITAL = "Portland and Salem, cities of some size, lie in the valley of the Willamette, where hops are grown."
 SIGNATURES = "By: ____ Name: Ann Example Title: Chief Executive Officer"
 
@@ -137,6 +141,71 @@ TEMPLATES = [
     (("termination clause",), FOR_CAUSE, CONFIDENTIALITY),
     (("termination for convenience clause",), AT_WILL, FOR_CAUSE),
     (("unilateral clause",), NON_COMPETE, FORCE_MAJEURE),
+    (("amendment clause",), AMENDMENT, NOTICES),
+    (("assignment clause",), ASSIGNMENT, AT_WILL),
+    (
+        ("audit rights clause",),
+        (
+            "Licensor may, upon ten days' notice, audit the books and records of Licensee to verify the royalties that"
+            " are due."
+        ),
+        PAYMENT,
+    ),
+    (
+        ("change of control clause",),
+        (
+            "If Supplier undergoes a change of control, whether by merger, by sale of a majority of its shares or"
+            " otherwise, Customer may terminate this Agreement."
+        ),
+        FOR_CAUSE,
+    ),
+    (
+        ("dispute resolution clause",),
+        "The parties shall try to resolve any dispute by good faith negotiation before either of them goes to court.",
+        GOVERNING_LAW,
+    ),
+    (
+        ("exclusivity clause",),
+        "Distributor shall be the sole and exclusive distributor of the Products in the Territory during the term.",
+        PAYMENT,
+    ),
+    (("force majeure clause",), FORCE_MAJEURE, EXCLUDED),
+    (
+        ("insurance clause",),
+        "Contractor shall maintain commercial general liability insurance with limits of one million dollars.",
+        CAP,
+    ),
+    (
+        ("non-disparagement clause",),
+        "Neither party shall make any disparaging or defamatory statement about the other or its products.",
+        CONFIDENTIALITY,
+    ),
+    (
+        ("non-solicitation clause",),
+        "For one year Consultant shall not solicit or hire any employee of the Company.",
+        PAYMENT,
+    ),
+    (("notice clause",), NOTICES, FOR_CAUSE),
+    (
+        ("renewal clause",),
+        "This Agreement renews automatically for successive terms of one year unless a party gives notice.",
+        PAYMENT,
+    ),
+    (
+        ("severability clause",),
+        "If any provision of this Agreement is held invalid, the remaining provisions stay in full force and effect.",
+        AMENDMENT,
+    ),
+    (
+        ("survival clause",),
+        "Sections 5, 7 and 9 shall survive the expiration or termination of this Agreement.",
+        FOR_CAUSE,
+    ),
+    (
+        ("waiver clause",),
+        "No failure or delay by a party in exercising any right under this Agreement operates as a waiver of it.",
+        AMENDMENT,
+    ),
 ]
 
 FREE = [

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from proviso_service.embedded import EmbeddedExtractor
+from proviso_service.embedded import EmbeddedExtractor, MiniLmEmbedder
 from proviso_service.models import ModelPassage
 
 OPENING = (
@@ -41,10 +42,12 @@ CONTRACT = [ModelPassage(text) for text in (OPENING, TERM, TERMINATION, LAW, REN
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Iterator[EmbeddedExtractor]:
-    extractor = EmbeddedExtractor.load()
+def extractor(models_dir: Path) -> Iterator[EmbeddedExtractor]:
+    embedder = MiniLmEmbedder.load(models_dir)
+    extractor = EmbeddedExtractor.load(embedder)
     yield extractor
     asyncio.run(extractor.close())
+    asyncio.run(embedder.close())
 
 
 async def ranked(extractor: EmbeddedExtractor, question: str) -> list[tuple[str, float]]:

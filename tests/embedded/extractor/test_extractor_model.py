@@ -5,14 +5,16 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proviso_service.embedded import EmbeddedExtractor
-from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder
+from proviso_service.embedded import EmbeddedExtractor, MiniLmEmbedder
+from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder, Candidate
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
+from tests.support.word_embedder import WordEmbedder
 
 LAW = ModelPassage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
 RENT = ModelPassage("Tenant shall pay a rent of $900 on the first day of every month, for two (2) years.", ("2. Rent",))
@@ -48,10 +50,12 @@ no_fixture_check = settings(max_examples=50, deadline=None, suppress_health_chec
 
 
 @pytest.fixture(scope="module")
-def extractor() -> Iterator[EmbeddedExtractor]:
-    extractor = EmbeddedExtractor.load()
+def extractor(models_dir: Path) -> Iterator[EmbeddedExtractor]:
+    embedder = MiniLmEmbedder.load(models_dir)
+    extractor = EmbeddedExtractor.load(embedder)
     yield extractor
     asyncio.run(extractor.close())
+    asyncio.run(embedder.close())
 
 
 @no_fixture_check
@@ -82,14 +86,16 @@ async def test_answers_do_not_depend_on_neighbours(
         assert alone == among
 
 
-async def test_answers_are_the_same_every_time(extractor: EmbeddedExtractor) -> None:
-    other = EmbeddedExtractor.load()
+async def test_answers_are_the_same_every_time(extractor: EmbeddedExtractor, models_dir: Path) -> None:
+    embedder = MiniLmEmbedder.load(models_dir)
+    other = EmbeddedExtractor.load(embedder)
     try:
         assert other.model_id == extractor.model_id
         for question in QUESTIONS:
             assert await other.extract(question, [LAW, RENT]) == await extractor.extract(question, [LAW, RENT])
     finally:
         await other.close()
+        await embedder.close()
 
 
 async def test_no_passages_have_no_answers(extractor: EmbeddedExtractor) -> None:
@@ -132,15 +138,20 @@ class Held(AnswerFinder):
         self.entered = threading.Event()
         self.let_go = threading.Event()
 
-    def find(self, text: str, passages: Sequence[ModelPassage]) -> list[list[AnswerSpan]]:
+    def candidates(self, text: str, passages: Sequence[ModelPassage], first: int = 0) -> list[Candidate]:
         self.entered.set()
         assert self.let_go.wait(10)
-        return [[] for _ in passages]
+        return []
+
+    def answers(
+        self, text: str, candidates: Sequence[Candidate], similarities: Sequence[float], count: int
+    ) -> list[list[AnswerSpan]]:
+        return [[] for _ in range(count)]
 
 
 async def test_more_questions_than_may_wait_are_refused() -> None:
     finder = Held()
-    extractor = EmbeddedExtractor(lambda: finder, "held")
+    extractor = EmbeddedExtractor(lambda: finder, WordEmbedder(), "held")
     waiting = [asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(64)]
     assert await asyncio.to_thread(finder.entered.wait, 10)
     with pytest.raises(ModelBusy):
@@ -154,16 +165,16 @@ async def test_more_questions_than_may_wait_are_refused() -> None:
 async def test_closing_fails_what_waits_and_ends_the_thread() -> None:
     before = set(threading.enumerate())
     finder = Held()
-    extractor = EmbeddedExtractor(lambda: finder, "held")
+    extractor = EmbeddedExtractor(lambda: finder, WordEmbedder(), "held")
     under_way, waiting = (asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(2))
     assert await asyncio.to_thread(finder.entered.wait, 10)
     closing = asyncio.ensure_future(extractor.close())
     await asyncio.sleep(0)
     finder.let_go.set()
     await closing
-    assert await under_way == [[]]
-    with pytest.raises(ModelClosed):
-        await waiting
+    for question in (under_way, waiting):
+        with pytest.raises(ModelClosed):
+            await question
     with pytest.raises(ModelClosed):
         await extractor.extract("Who?", [LAW])
     assert not any(thread.name.startswith("extractor") for thread in set(threading.enumerate()) - before)

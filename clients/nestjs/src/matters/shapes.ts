@@ -49,6 +49,7 @@ export const ExtractBody = z.strictObject({
   document_ids: documentIds,
   min_score: z.number().optional(),
   max_alternatives: int32.optional(),
+  each_document: z.boolean().optional(),
 });
 
 export const ClassifyBody = z.strictObject({

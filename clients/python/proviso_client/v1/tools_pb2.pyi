@@ -333,7 +333,7 @@ class SearchRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., query: _Optional[str] = ..., page_size: _Optional[int] = ..., min_score: _Optional[float] = ..., semantic_weight: _Optional[float] = ..., include_context: _Optional[bool] = ..., document_ids: _Optional[_Iterable[str]] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class SearchResult(_message.Message):
-    __slots__ = ("document_id", "chunk_id", "filename", "chunk_text", "semantic_score", "rerank_score", "citation", "context_before", "context_after", "score", "lexical_match", "snippet")
+    __slots__ = ("document_id", "chunk_id", "filename", "chunk_text", "semantic_score", "rerank_score", "citation", "context_before", "context_after", "score", "lexical_match", "snippet", "lexical_score")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
@@ -346,6 +346,7 @@ class SearchResult(_message.Message):
     SCORE_FIELD_NUMBER: _ClassVar[int]
     LEXICAL_MATCH_FIELD_NUMBER: _ClassVar[int]
     SNIPPET_FIELD_NUMBER: _ClassVar[int]
+    LEXICAL_SCORE_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     chunk_id: str
     filename: str
@@ -358,7 +359,8 @@ class SearchResult(_message.Message):
     score: float
     lexical_match: bool
     snippet: SearchSnippet
-    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., chunk_text: _Optional[str] = ..., semantic_score: _Optional[float] = ..., rerank_score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., context_before: _Optional[str] = ..., context_after: _Optional[str] = ..., score: _Optional[float] = ..., lexical_match: _Optional[bool] = ..., snippet: _Optional[_Union[SearchSnippet, _Mapping]] = ...) -> None: ...
+    lexical_score: float
+    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., chunk_text: _Optional[str] = ..., semantic_score: _Optional[float] = ..., rerank_score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., context_before: _Optional[str] = ..., context_after: _Optional[str] = ..., score: _Optional[float] = ..., lexical_match: _Optional[bool] = ..., snippet: _Optional[_Union[SearchSnippet, _Mapping]] = ..., lexical_score: _Optional[float] = ...) -> None: ...
 
 class SearchSnippet(_message.Message):
     __slots__ = ("text", "start", "highlights")
@@ -435,18 +437,20 @@ class DocumentError(_message.Message):
     def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., error: _Optional[str] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
 
 class ExtractRequest(_message.Message):
-    __slots__ = ("matter_id", "question", "document_ids", "min_score", "max_alternatives")
+    __slots__ = ("matter_id", "question", "document_ids", "min_score", "max_alternatives", "each_document")
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_IDS_FIELD_NUMBER: _ClassVar[int]
     MIN_SCORE_FIELD_NUMBER: _ClassVar[int]
     MAX_ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
+    EACH_DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     matter_id: str
     question: str
     document_ids: _containers.RepeatedScalarFieldContainer[str]
     min_score: float
     max_alternatives: int
-    def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_score: _Optional[float] = ..., max_alternatives: _Optional[int] = ...) -> None: ...
+    each_document: bool
+    def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_score: _Optional[float] = ..., max_alternatives: _Optional[int] = ..., each_document: _Optional[bool] = ...) -> None: ...
 
 class ExtractCitation(_message.Message):
     __slots__ = ("document_id", "chunk_id", "filename", "text_excerpt", "passage_score", "answer_start", "answer_end", "citation")

@@ -25,6 +25,7 @@ _OMISSION = re.compile(r"\[?(?:\.{3,}|…)\]?|\[[^\[\]\n]{1,80}\]")
 _CHANGED_LETTER = re.compile(r"\[([^\W\d_])\](?=\w)")
 _TRAILING = " \t\n.,;:!?"
 _MIN_PART_CHARS = 3
+_MIN_NOTE_WORDS = 3
 _CLAUSE_NUMBER = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3})?(?![\d])")
 _CLAUSE_AT_LINE = re.compile(r"(?:\A|\n)[#§\s*]*(?:[^\W\d_]+\.? )?(\d{1,3}(?:\.\d{1,3})?)(?![\d])")
 _MIN_EVIDENCE_WORDS = 4
@@ -317,7 +318,9 @@ class Sources:
     def add_failure(self, error: str) -> None:
         """Notes that a tool has failed: an answer may tell with what words."""
         self.searched = True
-        self.notes.append(error)
+        splitter = SentenceSplitter()
+        sentences = [one.strip() for one in (*splitter.feed(error), *splitter.finish())]
+        self.notes += [error, *(one for one in sentences if len(one.split()) >= _MIN_NOTE_WORDS and one != error)]
 
     def __len__(self) -> int:
         return len(self._passages)

@@ -51,6 +51,7 @@ def search_result(hit: SearchHit) -> pb.SearchResult:
         context_after=hit.context_after,
         score=hit.score,
         lexical_match=hit.lexical_match,
+        lexical_score=hit.lexical_score,
         snippet=_snippet(hit.snippet),
     )
 

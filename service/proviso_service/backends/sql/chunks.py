@@ -25,6 +25,12 @@ VECTOR_BYTES = func.length(packed_documents.c.vectors, type_=Integer) // func.nu
 """The size of one vector in a packed row of a READY document."""
 
 
+OPENING_CHARS = 2_500
+"""The chunks that begin in so much of its text are the opening of a document: title, date, parties and recitals."""
+
+OPENING_CHUNKS = 16
+
+
 class ChunkRows(Store):
     """The methods of MatterStore for chunks."""
 
@@ -49,6 +55,25 @@ class ChunkRows(Store):
             .where(outlines.c.tenant == tenant, outlines.c.document_id.in_(document_ids), _is_ready())
         )
         return {row.document_id: Outline(row.headings, row.pages) for row in transaction.execute(query)}
+
+    @reading
+    def openings(self, transaction: Connection, tenant: str, matter_id: str) -> Mapping[str, str]:
+        query = (
+            select(chunks.c.document_id, chunks.c.text)
+            .join_from(chunks, documents)
+            .where(
+                chunks.c.tenant == tenant,
+                documents.c.matter_id == matter_id,
+                chunks.c.ordinal < OPENING_CHUNKS,
+                chunks.c.start_offset < OPENING_CHARS,
+                _is_ready(),
+            )
+            .order_by(chunks.c.document_id, chunks.c.ordinal)
+        )
+        found: dict[str, str] = {}
+        for row in transaction.execute(query):
+            found[row.document_id] = f"{found.get(row.document_id, '')}\n\n{row.text}".lstrip()
+        return found
 
     @reading
     def neighbours(self, transaction: Connection, tenant: str, stored: StoredChunk) -> tuple[str, str]:

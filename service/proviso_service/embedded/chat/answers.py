@@ -1,9 +1,10 @@
 """Writes the answer to a request from the evidence: quotes, names and counts that tools have given, nothing else."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat import wording
+from proviso_service.embedded.chat import extracted, wording
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.conversation import Evidence, Search
@@ -12,7 +13,8 @@ from proviso_service.embedded.chat.quoting import best_by_document, distinct, li
 from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, closest, rank
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
-from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name
+from proviso_service.embedded.chat.text import excerpt, split_sentences
+from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name, place, quote
 from proviso_service.embedded.topics import ValueKind
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList
@@ -26,7 +28,9 @@ _MIN_TOPIC_SCORE = 0.45
 _MIN_FULL_SCORE = 0.5
 _MIN_SCORE = 0.62
 _SURE_SIMILARITY = 0.55
+_FAULT = re.compile(r"\bAt character (\d+),")
 _MANY_DOCUMENTS = 3
+_CERTAIN_SCORE = 0.75
 # Scores from which a clause is quoted although it lacks the figure that the question asks for.
 _MIN_WITHOUT_FIGURE = 0.75
 _WITHOUT_FIGURE = {
@@ -62,7 +66,7 @@ async def answer(
     settled = _answer_without_search(request, target, evidence)
     if settled:
         return WrittenAnswer(settled)
-    if request.intent is Intent.COUNT:
+    if request.intent is Intent.COUNT and evidence.searches:
         return WrittenAnswer(count_answer(request, target, evidence, where, more))
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
         text = read_out(request, evidence)
@@ -74,14 +78,21 @@ async def _quoted_answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> WrittenAnswer:
     wanted = AnswerCriteria(request.bare_question, request.topic, request.kind)
+    if request.term and (defined := _definition(request, evidence)):
+        return WrittenAnswer(defined + _caveat(evidence))
     ranked = await rank(embedder, wanted, evidence.passages)
     good = [one for one in ranked if is_answer(one, wanted)]
+    if evidence.extracted and not _is_certain(good, wanted):
+        text = _extracted_answer(request, target, evidence, good)
+        if text:
+            return WrittenAnswer(text + _caveat(evidence))
+        good = []
     if request.intent in (Intent.FIND, Intent.CLAUSE):
         good = closest(good, wanted)
     if not good:
         return _without_figure(request, ranked, wanted, evidence) or _nothing(request, target, evidence)
-    opening = none_in_view(request, evidence, {one.document for one in good}) if request.viewed else ""
     if request.intent is Intent.COMPARE:
+        opening = none_in_view(request, evidence, {one.document for one in good}) if request.viewed else ""
         return WrittenAnswer(opening + compared(request, target, good, wanted) + _caveat(evidence))
     if request.intent is Intent.FIND:
         chosen = distinct(good)[:_MAX_FOUND]
@@ -89,8 +100,53 @@ async def _quoted_answer(
     else:
         chosen = best_by_document(good, wanted)
         text = stated(good, wanted)
-    documents = len({one.document for one in chosen})
-    return WrittenAnswer(opening + text + _not_shown(evidence, documents) + _caveat(evidence), documents=documents)
+    documents = {one.document for one in chosen}
+    opening = none_in_view(request, evidence, documents) if request.viewed else ""
+    rest = _not_shown(evidence, len(documents)) + _caveat(evidence)
+    return WrittenAnswer(opening + text + rest, documents=len(documents))
+
+
+def _is_certain(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> bool:
+    return bool(good) and wanted.topic is not None and good[0].score >= _CERTAIN_SCORE
+
+
+def _extracted_answer(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, good: Sequence[ScoredSentence]
+) -> str:
+    """Returns what the extracted answers say, surely where a sentence that reads like an answer is among them."""
+    answers = evidence.answers
+    if evidence.extracted and evidence.calls[-1].args.get("each_document"):
+        if target.documents:
+            return extracted.side_by_side(answers, target)
+        return extracted.by_document(request, evidence.extracted[-1], evidence.listing)
+    sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
+    agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
+    if agreed or extracted.is_sure(answers):
+        stated_one = (agreed or answers)[0]
+        opening = none_in_view(request, evidence, {stated_one.document_id}) if request.viewed else ""
+        return opening + extracted.stated_answer(stated_one)
+    where = searched_document(request, target) if target.documents else ""
+    return extracted.closest(answers, where, request.question, request.language)
+
+
+def _definition(request: UserRequest, evidence: Evidence) -> str:
+    """Quotes the sentence that defines the term; empty where none is found."""
+    term = r"\s+".join(map(re.escape, request.term.split()))
+    marked = rf"[\"\u201c]\s*(?:the\s+)?{term}\s*[\"\u201d]"
+    forms = (
+        rf"{marked}\W+(?:\w+\W+){{0,6}}?(?:means?|shall mean|refers? to|includes?|is|has the meaning)\b",
+        rf"\([^()]{{0,60}}{marked}[^()]*\)",
+        marked,
+    )
+    sentences = [
+        (passage, one) for passage in evidence.passages for one in split_sentences(passage.text, passage.heading)
+    ]
+    for form in forms:
+        pattern = re.compile(form, re.IGNORECASE)
+        for passage, sentence in sentences:
+            if pattern.search(sentence):
+                return f"{place(passage)} says: {quote(excerpt(sentence, pattern), passage.ref)}"
+    return ""
 
 
 def _without_figure(
@@ -145,11 +201,11 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
         return about_target
     if listing and (request.intent is Intent.LIST or (request.intent is Intent.COUNT and not evidence.searches)):
         return documents_answer(request, target, listing)
-    if evidence.searches or evidence.parts:
+    if evidence.searches or evidence.parts or evidence.extracted:
         return ""
     if listing and not evidence.failures and request.intent in (Intent.SHOW, Intent.SUMMARY):
         return f"{wording.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
-    return _failed(evidence)
+    return _failed(request, evidence)
 
 
 def _missing(target: TargetDocuments, listing: DocumentList | None) -> str:
@@ -164,8 +220,10 @@ def _unready(target: TargetDocuments) -> str:
     return " ".join(_unready_line(one.filename, one.processing_status) for one in target.unready)
 
 
-def _failed(evidence: Evidence) -> str:
+def _failed(request: UserRequest, evidence: Evidence) -> str:
     stated = next((failure.error for failure in evidence.failures if failure.error), "")
+    if request.clauses and (fault := _FAULT.search(stated)):
+        return wording.faulty_query(request.clauses.iql, int(fault[1]), stated)
     if stated:
         return f"I could not look that up: {name(stated).rstrip('.')}."
     return wording.TOOL_FAILED if evidence.failures else wording.NO_TOOLS

@@ -51,6 +51,15 @@ _MODALS = frozenset({"can", "cannot", "could", "may", "might", "must", "shall", 
 _IRREGULAR = {"are": "is", "have": "has", "do": "does", "don't": "does not", "aren't": "is not"}
 _SIBILANT = ("s", "sh", "ch", "x", "z", "o")
 
+_TYPED = re.compile(r"\{")
+_QUERY_ALONE = re.compile(r"(?:NOT\b\s*)?[({]")
+_RUN = re.compile(
+    r"(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:run|execute|evaluate|try|use|ask)?\s*"
+    r"(?:the |this |my )?(?:IQL(?: query| statement)?|query)\b(?: is| on this document| here)?\s*:?\s*"
+    r"(?=`{0,3}\s*(?:NOT\b|[({]))",
+    re.IGNORECASE,
+)
+
 _ANY_CLAUSES = r"(?:clauses?|provisions?)"
 _TYPES = r"(?:types?|kinds?|sorts?|categor(?:y|ies))"
 _ASKS_TYPES = re.compile(
@@ -69,42 +78,17 @@ _TYPES_PLACE = re.compile(
     re.IGNORECASE,
 )
 
-# Other names that people have for the templates.
-ALIASES = {
-    "adr": "adr clause",
-    "alternative dispute resolution": "adr clause",
-    "applicable law": "governing law clause",
-    "cap on liability": "liability cap clause",
-    "choice of law": "governing law clause",
-    "forum": "choice of venue clause",
-    "indemnification": "indemnity clause",
-    "integration": "entire agreement clause",
-    "intellectual property assignment": "ip assignment or license",
-    "jurisdiction": "choice of venue clause",
-    "limitation of liability": "liability limitation clause",
-    "merger": "entire agreement clause",
-    "non disclosure": "confidentiality clause",
-    "non-competition": "non-compete clause",
-    "non-disclosure": "confidentiality clause",
-    "noncompete": "non-compete clause",
-    "one-sided": "unilateral clause",
-    "remedies": "remedial clause",
-    "remedy": "remedial clause",
-    "representation": "representation or warranty clause",
-    "step-in": "step-in right",
-    "venue": "choice of venue clause",
-    "warranty": "representation or warranty clause",
-}
 # Kinds that modify others: "unilateral termination clauses" are unilateral, and they are about termination.
 _MODIFIERS = ("unilateral", "one-sided")
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseQuery:
-    """A valid IQL query. `compares` is true when the question asks which document scores higher; `subject` then says
-    on what."""
+    """An IQL query, valid unless a person has typed it. `compares` is true when the question asks which document scores
+    higher; `subject` then says on what. `skip` is how many matches the person has seen."""
 
     iql: str
+    skip: int = 0
     compares: bool = False
     subject: str = ""
 
@@ -125,6 +109,17 @@ def clause_query(question: str) -> ClauseQuery | None:
         return None
     parts = [*_kinds(asked["kinds"].strip()), *criterion]
     return ClauseQuery(canonical_text(And.of(parts) if len(parts) > 1 else parts[0])) if parts else None
+
+
+def typed_query(message: str) -> ClauseQuery | None:
+    """Returns the IQL query that a person has typed: alone, or after words that ask to run it. It may be faulty; the
+    tool then says where."""
+    line = message.strip().strip("`").strip()
+    if not _TYPED.search(line):
+        return None
+    asked = _RUN.match(line)
+    query = line[asked.end() :] if asked else line
+    return ClauseQuery(query.strip(" `:\n")) if asked or _QUERY_ALONE.match(line) else None
 
 
 def asks_for_types(question: str) -> bool:
@@ -156,7 +151,7 @@ def _kinds(words: str) -> list[Expression]:
 def _kind(words: str) -> Expression:
     name = words.lower()
     catalog = _catalog()
-    for candidate in (ALIASES.get(name, ""), f"{name} clause", name):
+    for candidate in (f"{name} clause", name):
         definition = catalog.get(candidate)
         if definition and not definition.arguments:
             return catalog.call(candidate)

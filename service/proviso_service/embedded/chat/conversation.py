@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from proviso_service.tool_results import (
     CLASSIFY_TOOL,
+    EXTRACT_TOOL,
     IQL_TOOL,
     LIST_TOOL,
     RETRIEVER_TOOL,
@@ -21,6 +22,8 @@ from proviso_service.tool_results import (
     ClassifiedClauses,
     DocumentList,
     DocumentPart,
+    ExtractedAnswer,
+    ExtractedAnswers,
     FoundPassage,
     FoundPassages,
     QueryMatches,
@@ -166,6 +169,7 @@ class Evidence:
     parts: tuple[DocumentPart, ...] = ()
     analyses: tuple[QueryMatches, ...] = ()
     classified: tuple[ClassifiedClauses, ...] = ()
+    extracted: tuple[ExtractedAnswers, ...] = ()
     failures: tuple[Failure, ...] = ()
 
     def has_called(self, name: str) -> bool:
@@ -185,6 +189,11 @@ class Evidence:
         """Whether the matter may have documents beside those that were searched."""
         told = [one.searched for one in (*self.searches, *self.analyses, *self.classified) if one.searched]
         return not told or any(one.documents < one.of for one in told)
+
+    @property
+    def answers(self) -> tuple[ExtractedAnswer, ...]:
+        """The answers that the tool has extracted, best first."""
+        return self.extracted[-1].answers if self.extracted else ()
 
     @property
     def passages(self) -> tuple[FoundPassage, ...]:
@@ -217,12 +226,14 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
         parts=tuple(value for value in values if isinstance(value, DocumentPart)),
         analyses=tuple(value for value in values if isinstance(value, QueryMatches)),
         classified=tuple(value for value in values if isinstance(value, ClassifiedClauses)),
+        extracted=tuple(value for value in values if isinstance(value, ExtractedAnswers)),
         failures=tuple(value for value in values if isinstance(value, Failure)),
     )
 
 
 _SHAPES: Mapping[str, type[ResultShape]] = {
     CLASSIFY_TOOL: ClassifiedClauses,
+    EXTRACT_TOOL: ExtractedAnswers,
     IQL_TOOL: QueryMatches,
     LIST_TOOL: DocumentList,
     RETRIEVER_TOOL: Search,

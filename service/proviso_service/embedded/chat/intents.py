@@ -9,7 +9,6 @@ import numpy as np
 
 from proviso_service.embedded.chat.examples import EXAMPLES, Intent
 from proviso_service.embedded.chat.text import content_words
-from proviso_service.embedded.topics import topic_of
 from proviso_service.models import Embedder, Vectors
 
 DOCUMENTS = r"(?:documents?|files?|agreements?|contracts?|leases?|exhibits?|papers?|NDAs?|uploads?)"
@@ -32,12 +31,14 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
     Intent.SHOW: (
         (0.3, r"\b(?:section|article|paragraph|page) (?:\d|[ivx]+\b)"),
         (0.25, r"\b(?:whole|full|entire|complete) (?:text|document|agreement|contract|thing)\b(?! clause)"),
-        (0.2, _ASKED + rf"(?:show|open|display|read|print)\b.{{0,20}}\b{DOCUMENTS}\b[^a-z]*$"),
+        (0.2, _ASKED + rf"(?:show|open|display|read|print)\b.{{0,20}}\b{DOCUMENTS}\b(?: please)?[^a-z]*$"),
+        (0.2, r"\b(?:see|read|open|show)\b.{0,20}\b(?:text|page|whole)\b"),
     ),
     Intent.SUMMARY: (
         (0.35, rf"\bsummar|\bsum up|\bgist\b|\bin a nutshell|\boverview of (?:the|this) {DOCUMENTS}\b"),
         (0.35, r"\bkey (?:terms|points)|\bmain points"),
         (0.2, rf"^what(?:['\u2019]s| is) (?:this|the|that) (?:\w+ )?{DOCUMENTS} about\b"),
+        (0.2, rf"\b(?:explain|describe)\b.{{0,30}}\b{DOCUMENTS}\b"),
     ),
     Intent.FIND: (
         (0.2, _ASKED + r"(?:find|search|look for|locate|quote)\b(?!.*\b(?:clause|provision)s?\b)"),
@@ -77,7 +78,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
     Intent.THANKS: ((0.2, r"^(?:many )?(?:thanks|thank you|cheers|bye|goodbye)\b"),),
     Intent.ABOUT: ((0.25, r"^(?:who|what) are you\b|\bwhat can you do\b|\byour (?:name|capabilities)\b"),),
     Intent.ADVICE: (
-        (0.25, r"\bshould (?:i|we|my|our)\b|\benforceable\b|\badvi[cs]e\b"),
+        (0.25, r"\bshould (?:i|we|my|our)\b|\benforceable\b|\badvi[cs]e\b|\brecommend\b"),
         (0.25, r"\b(?:would|will) (?:a|the) (?:judge|court|jury)\b"),
         (0.25, r"\b(?:win|lose|chances)\b.{0,25}\b(?:case|court|lawsuit|trial|suit|dispute)\b"),
     ),
@@ -151,7 +152,8 @@ def choose(question: str, nearness: Mapping[Intent, float]) -> Intent:
     needs a margin, so that questions about documents are not turned away."""
     scores = {intent: _score(question, intent, nearness.get(intent, 0.0)) for intent in Intent}
     best_legal = max((intent for intent in Intent if intent not in _DOCUMENT_FREE), key=scores.__getitem__)
-    best_other = max(_DOCUMENT_FREE, key=lambda intent: (scores[intent], intent.value))
+    others = [one for one in _DOCUMENT_FREE if one is not Intent.ADVICE or rule_bonus(question, one) > 0]
+    best_other = max(others, key=lambda intent: (scores[intent], intent.value))
     if scores[best_other] < max(_MIN_NEARNESS, scores[best_legal] + _needed_margin(question, best_other)):
         return best_legal if scores[best_legal] >= _MIN_NEARNESS else Intent.FACT
     return best_other
@@ -163,7 +165,7 @@ def _score(question: str, intent: Intent, nearness: float) -> float:
         return 0.0  # whatever it is near to, a question without a word for counting or comparing does neither
     if intent is Intent.LIST and not _OF_DOCUMENTS.search(question):
         return 0.0  # it asks for a list of something else
-    if intent in (Intent.SHOW, Intent.SUMMARY) and not bonus and topic_of(question):
+    if intent in (Intent.SHOW, Intent.SUMMARY) and not bonus:
         return 0.0  # it asks for one thing in a document, not for the document
     return nearness + bonus
 
@@ -171,7 +173,7 @@ def _score(question: str, intent: Intent, nearness: float) -> float:
 def _needed_margin(question: str, other: Intent) -> float:
     if other in (Intent.GREETING, Intent.THANKS) and len(content_words(question)) > _MAX_SMALL_TALK_WORDS:
         return 1.0  # a courtesy in front of a question does not make it small talk
-    if other is Intent.ADVICE and rule_bonus(question, other) > 0:
+    if other is Intent.ADVICE:
         return 0.0
     return _DOCUMENT_MARGIN if speaks_of_documents(question) else _MARGIN
 

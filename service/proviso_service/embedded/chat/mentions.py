@@ -40,7 +40,8 @@ _TOKEN = re.compile(r"[\w&\u2019'.()-]*[\w&)]")
 _EMPTY_MODIFIERS_TEXT = """
 whole full entire complete current existing signed executed final present latest original underlying main actual
 respective relevant applicable longer shorter higher lower first second compare open display full-text standard
-written prior binding definitive different another party third single two three four new old annual initial
+written prior binding definitive different another party third single two three four five six seven eight nine ten dozen
+new old annual initial
 """
 _EMPTY_MODIFIERS = frozenset(_EMPTY_MODIFIERS_TEXT.split())
 _VERBS_TEXT = """
@@ -75,6 +76,12 @@ _COMMON_STEMS = frozenset(
         *" ".join(ABBREVIATIONS.values()).split(),
     )
 )
+_PROPER_WORD = re.compile(r"\b[A-Z][\w&\u2019'.-]*\w")
+_TIME = re.compile(
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri"
+    r"|Satur|Sun)day)s?"
+)
+_HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
 _DOCUMENT = r"(?:document|agreement|contract|file)"
 _THIS = re.compile(
     r"\b(?:this|the (?:current|open))\b(?! (?:matter|case)\b)|\b(?:here(?:in|under|of|by)?)\b", re.IGNORECASE
@@ -130,6 +137,19 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
         if mention and not any(mention.start < other.end and other.start < mention.end for other in found):
             found.append(mention)
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def proper_words(question: str) -> tuple[str, ...]:
+    """Returns the words of a question that are likely to be names: of parties, people and places."""
+    found = []
+    for match in _PROPER_WORD.finditer(question):
+        word = match[0].strip(".'\u2019")
+        is_first = not re.search(r"\w", question[: match.start()]) or question[: match.start()].rstrip()[-1:] in ".?!:"
+        is_common = word.lower() in REQUEST_STOP_WORDS or stem(word.lower()) in _COMMON_STEMS or _TIME.fullmatch(word)
+        if is_common or (is_first and not (word.isupper() or any(map(str.isdigit, word)) or _HAS_NAME.match(word))):
+            continue
+        found.append(word)
+    return tuple(dict.fromkeys(found))
 
 
 def points_at_view(question: str) -> bool:

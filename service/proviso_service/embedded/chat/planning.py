@@ -8,7 +8,7 @@ from typing import Any
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
-from proviso_service.embedded.chat.mentions import ABBREVIATIONS, without_mentions
+from proviso_service.embedded.chat.mentions import ABBREVIATIONS, proper_words, without_mentions
 from proviso_service.embedded.chat.request import (
     Scope,
     TargetDocuments,
@@ -21,6 +21,7 @@ from proviso_service.embedded.chat.text import one_line
 from proviso_service.reading import joined_words
 from proviso_service.tool_results import (
     CLASSIFY_TOOL,
+    EXTRACT_TOOL,
     IQL_TOOL,
     LIST_TOOL,
     RETRIEVER_TOOL,
@@ -42,6 +43,7 @@ _FEW = 4
 _FEWEST = 2
 _EACH = 3
 _MIN_ANSWERED = 3
+_MENTIONS = re.compile(r"\b(?:mention|contain the word|refer to|speak of|talk about)", re.IGNORECASE)
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
@@ -62,7 +64,8 @@ def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence
     if request.is_document_free or left <= 0:
         return []
     if _needs_listing(request, tools) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
-        return [_accepted(PlannedCall(LIST_TOOL, {"name": _names(request)} if request.mentions else {}), tools)]
+        named = {"name": _names(request)} if request.mentions or request.names else {}
+        return [_accepted(PlannedCall(LIST_TOOL, named), tools)]
     wanted = [] if _is_settled(request, target) else _calls_for(request, target, evidence, tools)
     made = [(call.name, dict(call.args)) for call in evidence.calls]
     offered = [_accepted(call, tools) for call in wanted if call.name in tools]
@@ -120,7 +123,7 @@ def _search_as_asked(
 
 def _names(request: UserRequest) -> str:
     """Returns words that the names of the documents meant may hold, with abbreviations written out."""
-    phrases = " ".join(one.phrase for one in request.mentions)
+    phrases = " ".join((*(one.phrase for one in request.mentions), *request.names))
     spelled_out = [ABBREVIATIONS[word] for word in joined_words(phrases) if word in ABBREVIATIONS]
     return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
 
@@ -159,13 +162,46 @@ def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence
         return [] if evidence.has_called(analysis.name) else [analysis]
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
         return _reading(request, target, evidence, tools)
-    if evidence.has_called(SEARCH_TOOL):
-        return []
+    is_looked_for = evidence.has_called(SEARCH_TOOL) or evidence.has_called(EXTRACT_TOOL)
+    return [] if is_looked_for else _looking(request, target, evidence, tools)
+
+
+def _looking(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
+    """Returns the first calls that look for what is asked."""
+    if _asks_each(request, target, tools):
+        return [_extraction(request, target, each=True)]
     if request.intent is Intent.COMPARE:
         return _comparison(request, target, evidence)
     if request.topic and request.topic.is_in_opening and len(target.documents) == 1 and TEXT_TOOL in tools:
         return [] if evidence.has_called(TEXT_TOOL) else [_opening_of(target.documents[0])]
-    return [_first_search(request, target)]
+    return [_first_search(request, target), *_asked_too(request, target, tools)]
+
+
+def _asks_each(request: UserRequest, target: TargetDocuments, tools: Tools) -> bool:
+    """Tells whether each of several documents is asked, in one call."""
+    if "each_document" not in tools.get(EXTRACT_TOOL, ()) or request.section or request.term:
+        return False
+    if len(target.documents) > 1:
+        return request.intent in (Intent.COMPARE, Intent.FACT, Intent.CLAUSE)
+    is_of_words = request.intent is Intent.COUNT and _MENTIONS.search(request.question) is not None
+    return request.asks_each_document and not (target.documents or target.missing or is_of_words)
+
+
+def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> list[PlannedCall]:
+    """Returns the call that looks for the answer itself, for questions that ask for one."""
+    asks = request.intent in (Intent.FACT, Intent.CLAUSE) and not request.section and not request.term
+    return [_extraction(request, target, each=False)] if asks and EXTRACT_TOOL in tools else []
+
+
+def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
+    question = without_mentions(request.question, target.matched, "agreement")
+    if target.documents and (names := proper_words(question)):
+        # Names have told which documents are meant. Clauses call the parties otherwise.
+        question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)
+    args: dict[str, Any] = {"question": one_line(question)}
+    if target.documents:
+        args["document_ids"] = target.ids
+    return PlannedCall(EXTRACT_TOOL, args | ({"each_document": True} if each else {}))
 
 
 def _first_search(request: UserRequest, target: TargetDocuments) -> PlannedCall:
@@ -221,7 +257,8 @@ def _analysis(request: UserRequest, target: TargetDocuments, tools: Tools) -> Pl
         return PlannedCall(CLASSIFY_TOOL, where)
     if request.clauses and IQL_TOOL in tools:
         compares_all = request.clauses.compares and not request.mentions
-        return PlannedCall(IQL_TOOL, {"query": request.clauses.iql} | ({} if compares_all else where))
+        seen = {"skip": request.clauses.skip} if request.clauses.skip else {}
+        return PlannedCall(IQL_TOOL, {"query": request.clauses.iql} | seen | ({} if compares_all else where))
     return None
 
 
@@ -246,6 +283,8 @@ def query_for(request: UserRequest, target: TargetDocuments) -> str:
         return one_line(request.subject(target.matched), _MAX_QUERY_CHARS)
     if request.section:
         return f"section {request.section}"
+    if request.term:
+        return f'"{request.term}" means'
     asked = without_mentions(request.question, target.matched)
     if request.topic:
         said = f"{request.subject(target.matched)} {request.topic.search}".split()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query
+from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query, typed_query
 from proviso_service.embedded.chat.conversation import Evidence, ReadConversation, ViewedDocument
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
@@ -18,12 +18,14 @@ from proviso_service.embedded.chat.mentions import (
     means_several,
     means_this_one,
     points_at_view,
+    proper_words,
     without_mentions,
 )
-from proviso_service.embedded.chat.text import content_words, one_line
+from proviso_service.embedded.chat.text import content_words, one_line, stems
 from proviso_service.embedded.chat.wording import OFFER
 from proviso_service.embedded.topics import Topic, ValueKind, kind_of, topic_of
-from proviso_service.tool_results import ListedDocument
+from proviso_service.language import ENGLISH, language_of
+from proviso_service.tool_results import DocumentList, ListedDocument
 
 MAX_QUESTION_CHARS = 600
 _MAX_EARLIER = 6
@@ -32,7 +34,9 @@ _FOLLOW_UP = re.compile(
     re.IGNORECASE,
 )
 _MORE = re.compile(
-    r"^(?:(?:tell|show|give) me more|more|go on|continue|anything else|what else|more details?)\b", re.IGNORECASE
+    r"^(?:(?:tell|show|give)(?: me)? (?:more|the (?:rest|next|others))|more|go on|continue|next|anything else|what else"
+    r"|more details?)\b",
+    re.IGNORECASE,
 )
 _ANAPHOR = re.compile(
     r"\b(?:it|its|that (?:document|agreement|contract|file|one)|(?:the )?same (?:document|agreement|contract))\b",
@@ -61,6 +65,26 @@ _QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
 _SECTION = re.compile(r"\b(?:section|article|clause|paragraph)\s+(\d+(?:\.\d+)*|[ivxlc]+\b)", re.IGNORECASE)
 _DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
 _MAX_FOLLOW_UP_WORDS = 10
+_LEAST_WORDS_ABROAD = 4
+_MAX_ALIKE = 2
+"""A name that more documents have than these tells none of them."""
+
+
+_LEFT_OUT = re.compile(r"(?P<all>\d+) passages satisfy.*?(?P<left>\d+) more passages? not quoted here", re.DOTALL)
+_ASKS_EACH = re.compile(
+    r"\b(?:which|what|how many|any|all|every|each|none|both|in (?:which|how many)) (?:one )?"
+    r"(?:of (?:the|our|these|those|all|my) )?(?:\w+ ){0,2}(?:agreements|contracts|documents|files|deals|leases)\b"
+    r"|\b(?:which|what) (?:agreement|contract|document|deal|lease|one)\b"
+    r"|\b(?:welche[rn]?|wie viele) (?:\w+ )?(?:vertr\u00e4ge\w*|dokumente\w*|vereinbarungen)\b"
+    r"|\b(?:quels?|quelles?|combien de) (?:\w+ )?(?:contrats?|documents?|accords?)\b",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"\b(?:what|who|which)\b.{0,60}\b(?:is|are|counts?|means?|meant|mean|covered|included|falls?|understood|define[ds]?)\b"
+    r"|\b(?:definition|meaning) of\b|\bdefined\b|\bwas (?:ist|bedeutet|hei\u00dft)\b|\bqu['\u2019]est-ce\b",
+    re.IGNORECASE,
+)
+_TERM = re.compile(r"[\"\u201c\u201e\u00ab]\s*([^\"\u201c\u201d\u00bb]{2,60}?)\s*[\"\u201d\u201c\u00bb]")
 
 
 class Scope(StrEnum):
@@ -81,7 +105,8 @@ class Scope(StrEnum):
 class UserRequest:
     """What the user asks for. `question` can be understood without the earlier ones, and the places of `mentions` are
     places in it. `section` is a number such as `5.2`. `clauses` is the IQL query for a question that IQL answers best;
-    `asks_types` is true for a question about which types of clauses there are."""
+    `asks_types` is true for a question about which types of clauses there are. `names` are the words that may be names
+    of parties, and `term` is the defined term whose meaning is asked for."""
 
     intent: Intent
     question: str
@@ -93,11 +118,19 @@ class UserRequest:
     viewed: ViewedDocument | None = None
     clauses: ClauseQuery | None = None
     asks_types: bool = False
+    names: tuple[str, ...] = ()
+    language: str = ENGLISH
+    term: str = ""
 
     @property
     def is_document_free(self) -> bool:
         """Whether no document is needed to answer, as with a greeting."""
         return self.intent in _DOCUMENT_FREE and not self.is_about_clauses
+
+    @property
+    def asks_each_document(self) -> bool:
+        """Whether each document of the matter is to be asked: which of them, how many, none, the longest."""
+        return self.scope is Scope.MATTER and not self.mentions and _ASKS_EACH.search(self.question) is not None
 
     @property
     def is_about_clauses(self) -> bool:
@@ -126,10 +159,21 @@ async def understand(conversation: ReadConversation, recogniser: IntentRecognise
         mentions = find_mentions(asked)
         intent = await recogniser.recognise(generalised(asked, mentions))
         return replace(_request(intent, asked, mentions, conversation), scope=Scope.MATTER)
+    request = await _understand(question, earlier, conversation, recogniser)
+    if conversation.current.viewed is None and not request.mentions and earlier:
+        request = replace(request, names=request.names or _names_kept(question, earlier))
+    return request
+
+
+async def _understand(
+    question: str, earlier: list[str], conversation: ReadConversation, recogniser: IntentRecogniser
+) -> UserRequest:
     mentions = find_mentions(question)
     if _is_follow_up(question, mentions) and earlier:
         return await _follow_up(question, mentions, earlier, conversation, recogniser)
     intent = await recogniser.recognise(generalised(question, mentions))
+    if language_of(question) != ENGLISH and len(question.split()) >= _LEAST_WORDS_ABROAD:
+        intent = Intent.FACT  # the examples of intents are in English
     return _request(intent, question, mentions, conversation)
 
 
@@ -158,7 +202,7 @@ def _request(
     topic = topic_of(without_mentions(question, mentions, "agreement"))
     bare = without_mentions(question, mentions)
     section = _SECTION.search(question)
-    clauses, asks_types = clause_query(bare), asks_for_types(bare)
+    clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
     if intent is Intent.LIST and viewed and points_at_view(bare) and not means_several(bare):
         intent = Intent.CLAUSE  # what "this document" has is no question for the list of documents
     is_open = not (section or clauses or asks_types) and _asks_openly(intent, question)
@@ -173,7 +217,16 @@ def _request(
         viewed=viewed,
         clauses=clauses,
         asks_types=asks_types,
+        names=() if viewed else proper_words(_TERM.sub("", question)),
+        language=language_of(question),
+        term=_defined_term(question),
     )
+
+
+def _defined_term(question: str) -> str:
+    """Returns the term in quotation marks whose meaning a question asks for."""
+    quoted = _TERM.search(question)
+    return quoted[1] if quoted and _DEFINES.search(question) else ""
 
 
 def _asks_openly(intent: Intent, question: str) -> bool:
@@ -203,6 +256,13 @@ def _asked_elsewhere(question: str, earlier: Sequence[str], last_answer: str) ->
     return next((text for text in reversed(earlier) if not (_YES.match(text) or _THE_OTHERS.match(text))), "")
 
 
+def _names_kept(question: str, earlier: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of the latest earlier question that has some, for one that has none itself."""
+    if proper_words(question) or find_mentions(question) or means_several(question):
+        return ()
+    return next((found for text in reversed(earlier) if (found := proper_words(text))), ())
+
+
 def _is_follow_up(question: str, mentions: tuple[Mention, ...]) -> bool:
     if len(question.split()) > _MAX_FOLLOW_UP_WORDS:
         return False
@@ -228,7 +288,7 @@ async def _follow_up(
         intent = await recogniser.recognise(generalised(question, mentions))
         return _request(intent, question, mentions, conversation)
     if _MORE.match(question):
-        return _request(Intent.FIND, base, base_mentions, conversation)
+        return _more(_request(Intent.FIND, base, base_mentions, conversation), conversation.last_answer)
     subject = " ".join(content_words(without_mentions(question, mentions)))
     subject = re.sub(r"^(?:and|also|same|question)\s+", "", subject)
     if not subject:
@@ -241,6 +301,14 @@ async def _follow_up(
     asked = _without_opening(question)
     joined = f"{asked.rstrip('?. ')} in {names}?" if names else asked
     return _request(intent, joined, find_mentions(joined), conversation)
+
+
+def _more(request: UserRequest, last_answer: str) -> UserRequest:
+    """Asks for the matches after those of the last answer, where it has left some out."""
+    left = _LEFT_OUT.search(last_answer)
+    if request.clauses is None or left is None:
+        return request
+    return replace(request, clauses=replace(request.clauses, skip=int(left["all"]) - int(left["left"])))
 
 
 def _moved(
@@ -315,7 +383,7 @@ def needs_listing(request: UserRequest) -> bool:
         return False
     if request.mentions:
         return not (len(request.mentions) == 1 and names_viewed(request.mentions[0], request.viewed))
-    if request.scope is Scope.EARLIER or request.intent is Intent.LIST:
+    if request.scope is Scope.EARLIER or request.intent is Intent.LIST or request.names:
         return True
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
         return request.scope is Scope.MATTER
@@ -327,6 +395,8 @@ def needs_listing(request: UserRequest) -> bool:
 def find_target_documents(request: UserRequest, evidence: Evidence, last_answer: str = "") -> TargetDocuments:
     """Returns the documents that the request is about, as far as the evidence tells."""
     named = _named(request, evidence) if request.mentions else TargetDocuments()
+    if more := _by_names(request, evidence, named.documents):
+        named = replace(_split([*named.documents, *more]), matched=named.matched)
     if named != TargetDocuments():
         return _with_viewed(named, request.viewed) if request.viewed and _means_viewed_too(request) else named
     if request.viewed and request.scope in (Scope.VIEWED, Scope.VIEWED_FIRST):
@@ -334,6 +404,35 @@ def find_target_documents(request: UserRequest, evidence: Evidence, last_answer:
     if request.scope is Scope.EARLIER and evidence.listing:
         return _split(tuple(one for one in evidence.listing.documents if one.filename in last_answer))
     return TargetDocuments()
+
+
+def _by_names(request: UserRequest, evidence: Evidence, known: Sequence[ListedDocument]) -> list[ListedDocument]:
+    """Returns the documents whose file names or beginnings hold what the question names and the `known` ones do not:
+    the fewest that hold all of it. None where the names are those of most documents, or of none."""
+    listing = evidence.listing
+    if listing is None or request.viewed is not None:
+        return []
+    listed = listing.documents
+    common = {word for one in listed for word in one.holds if _is_common(word, listing)}
+    left = {word for one in listed for word in one.holds} - common
+    proper = {stem for word in request.names for stem in stems(word)}
+    wanted = (left & proper or left).difference(*(one.holds for one in known))
+    if known and not wanted & proper:
+        return []
+    chosen: list[ListedDocument] = []
+    while wanted:
+        most = max(len(wanted & set(one.holds)) for one in listed)
+        best = [one for one in listed if len(wanted & set(one.holds)) == most]
+        if len(best) > _MAX_ALIKE:
+            break
+        chosen += best
+        wanted = wanted.difference(*(one.holds for one in best))
+    return chosen
+
+
+def _is_common(word: str, listing: DocumentList) -> bool:
+    holders = sum(word in one.holds for one in listing.documents)
+    return holders > _MAX_ALIKE and holders > len(listing.documents) / 3
 
 
 def _means_viewed_too(request: UserRequest) -> bool:

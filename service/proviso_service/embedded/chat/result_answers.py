@@ -33,7 +33,7 @@ from proviso_service.tool_results import (
 
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many (?:times|passages|mentions))\b", re.IGNORECASE)
 
-_MAX_QUOTES = 8
+_MAX_QUOTES = 16
 _MAX_DOCUMENTS = 12
 
 _ABOUT_UPLOADS = re.compile(
@@ -152,8 +152,8 @@ def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
         return f"No passage satisfies the query {_shown(asked.iql)} in {_analysed_documents(analysis)}."
     matches = [match for document in analysis.document_results for match in document.passages][:_MAX_QUOTES]
     passages = "passage satisfies" if analysis.total_matches == 1 else "passages satisfy"
-    more = analysis.total_matches - len(matches)
-    rest = f"\n\n{counted(more, 'more passage')} not quoted here." if more > 0 else ""
+    more = analysis.total_matches - len(matches) - asked.skip
+    rest = f'\n\n{counted(more, "more passage")} not quoted here; say "show more" for the next.' if more > 0 else ""
     lines = bullets(f"{place(one)}: {quote(opening_of(one), one.ref)}" for one in matches)
     return f"{analysis.total_matches} {passages} the query {_shown(asked.iql)}:\n{lines}{rest}"
 

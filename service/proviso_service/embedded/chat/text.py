@@ -34,6 +34,7 @@ _TITLE_CASE = re.compile(r"[\d.]*\s*[A-Z][\w&'-]*(?:,?\s+(?:[A-Z][\w&'-]*|of|and
 _ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z]{1,4}[.)]\s|[a-z])")
 _OPENS_PARTIES = re.compile(r"\b(?:between|among):\s*$|\b(?:between|among):\s.*;\s*and\s*$", re.DOTALL)
 _OPENS_LIST = re.compile(r"[:;,]\s*(?:and|or)?\s*$")
+_ENDS = re.compile(r"[.;:!?][\"\u201d\u2019)\]]*$")
 _TAIL = re.compile(r"\s*(?:…|\.\.\.)\s*$")
 
 
@@ -133,6 +134,12 @@ def paragraphs(text: str) -> list[str]:
     """Returns the paragraphs of a text with collapsed white space, without empty ones."""
     found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", plain(text)))
     return [part for part in found if any(char.isalnum() for char in part)]
+
+
+def marked_cuts(quoted: str) -> str:
+    """Puts dots where a quote begins or ends amid a sentence."""
+    before = "... " if quoted[:1].islower() else ""
+    return f"{before}{quoted}{'' if _ENDS.search(quoted) else ' ...'}"
 
 
 def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, max_chars: int = MAX_QUOTE_CHARS) -> str:

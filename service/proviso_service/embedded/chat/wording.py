@@ -63,6 +63,34 @@ def reference(ref: int | None) -> str:
     return "" if ref is None else f" [{ref}]"
 
 
+_PHRASES = {
+    "not sure": {
+        "en": "I found no passage that answers this for certain{where}. The closest:",
+        "de": "Ich habe keine Stelle gefunden, die das sicher beantwortet{where}. Am nächsten kommen:",
+        "fr": "Je n'ai pas trouvé de passage qui y réponde avec certitude{where}. Les plus proches :",
+    },
+    "none for certain": {
+        "en": "I found no document that says so for certain. These come close:",
+        "de": "Ich habe kein Dokument gefunden, das dies sicher regelt. Diese kommen dem nahe:",
+        "fr": "Je n'ai trouvé aucun document qui le dise avec certitude. Ceux-ci s'en approchent :",
+    },
+}
+_IN = {"en": " in ", "de": " in ", "fr": " dans "}
+
+
+def phrase(key: str, language: str, where: str) -> str:
+    """Returns a sentence of the answers in the language of the question, in English where there is none of it. `where`
+    names the documents that were searched."""
+    spoken = language if language in _PHRASES[key] else "en"
+    return _PHRASES[key][spoken].format(where=f"{_IN[spoken]}{where}" if where else "")
+
+
+def faulty_query(query: str, character: int, fault: str) -> str:
+    """Shows a query of the person's with its fault under the place where it is, which is counted from 1."""
+    caret = " " * (character - 1) + "^"
+    return f"The query could not be read:\n\n```\n{one_line(query)}\n{caret}\n```\n\n{fault}"
+
+
 def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 

@@ -2,7 +2,7 @@
 contracts usually say. The concepts stand in `concepts.toml`."""
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
@@ -28,18 +28,21 @@ _FRAME_WORD_WEIGHT = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """Something that clauses say. Statements that hold one of the `cues` ask for it. `shown_by` and `ruled_out_by` are
-    phrases of passages with the probability that they show it or rule it out. `parts` are narrower concepts, each of
-    which shows this one too; `needs` is one that must be shown as well."""
+    """Something that clauses say. Statements that hold one of the `cues` ask for it, and titles that do show it;
+    `asked` are further words by which people ask for it. `shown_by` and `ruled_out_by` are phrases of passages with the
+    probability that they show it or rule it out. `parts` are narrower concepts, each of which shows this one too;
+    `needs` is one that must be shown as well."""
 
     name: str
     cues: tuple[Phrase, ...]
+    asked: tuple[Phrase, ...]
     shown_by: tuple[tuple[Phrase, float], ...]
     ruled_out_by: tuple[tuple[Phrase, float], ...]
     needs: str
     parts: tuple[str, ...]
 
     def words(self) -> Iterator[int]:
+        """Yields the words that passages and their titles are searched for."""
         for phrase in (*self.cues, *(phrase for phrase, _ in (*self.shown_by, *self.ruled_out_by))):
             yield from phrase.words
 
@@ -58,6 +61,7 @@ def load_concepts(stemmer: Stemmer) -> Concepts:
         name: Concept(
             name,
             tuple(parse_phrase(line, stemmer) for line in entry["cues"]),
+            tuple(parse_phrase(line, stemmer) for line in entry.get("asked", ())),
             phrases(entry, "strong", "likely"),
             phrases(entry, "against"),
             entry.get("needs", ""),
@@ -122,7 +126,11 @@ class ContentReader:
         self._stemmer = stemmer
         self._statistics = statistics
         self._concepts = concepts
-        self._cue_words = [number for concept in concepts.values() for cue in concept.cues for number in cue.words]
+        self._cues_by_word: dict[int, list[tuple[str, Phrase]]] = {}
+        for concept in concepts.values():
+            for cue in (*concept.cues, *concept.asked):
+                for number in set(cue.parts[-1].words):
+                    self._cues_by_word.setdefault(number, []).append((concept.name, cue))
         self._frame = {number for word in STATEMENT_STOP_WORDS for number in stemmer.words(word)}
 
     def read(self, text: str) -> StatementContent:
@@ -141,9 +149,19 @@ class ContentReader:
         )
 
     def _brought_up(self, text: Words, words: dict[int, float]) -> list[tuple[str, float]]:
-        hits = find(text.tokens, self._cue_words)
-        weighed = ((concept.name, _cue_weight(concept, text, hits, words)) for concept in self._concepts.values())
-        found = [(name, weight) for name, weight in weighed if weight]
+        present = set(text.tokens.tolist())
+        possible = [
+            (name, cue)
+            for number in present
+            for name, cue in self._cues_by_word.get(number, ())
+            if not any(present.isdisjoint(part.words) for part in cue.parts)
+        ]
+        hits = find(text.tokens, [number for _, cue in possible for number in cue.words])
+        weights: dict[str, float] = {}
+        for name, cue in possible:
+            if len(phrase_holders(text, hits, cue)):
+                weights[name] = max(weights.get(name, 0.0), _cue_weight(cue, present, words))
+        found = list(weights.items())
         wider = {self._concepts[name].needs for name, _ in found}
         found = [(name, weight) for name, weight in found if name not in wider]
         return sorted(found, key=lambda item: (-item[1], item[0]))[:_MAX_CONCEPTS]
@@ -161,17 +179,8 @@ class ContentReader:
         return WeightedWords(dict(chosen))
 
 
-def _cue_weight(concept: Concept, text: Words, hits: WordPositions, words: dict[int, float]) -> float:
-    """Returns how much of the statement's weight the best cue of the concept accounts for, 0 where it has none."""
-    present = set(text.tokens.tolist())
-    return max(
-        (
-            sum(
-                max(words.get(number, _FRAME_WORD_WEIGHT) for number in part.words if number in present)
-                for part in cue.parts
-            )
-            for cue in concept.cues
-            if len(phrase_holders(text, hits, cue))
-        ),
-        default=0.0,
+def _cue_weight(cue: Phrase, present: Set[int], words: Mapping[int, float]) -> float:
+    """Returns how much of the statement's weight the cue accounts for."""
+    return sum(
+        max(words.get(number, _FRAME_WORD_WEIGHT) for number in part.words if number in present) for part in cue.parts
     )

@@ -1,12 +1,15 @@
 """Judges passages by statements about how a clause is made: what it is called, whom it obliges or entitles, whether it
 binds one side only, and whether it is a clause at all. The probabilities of duties and rights were set by hand,
 because no contracts with labels for them were available; they rest on the grammar of drafting, in which the party is
-the subject right before "shall" or "may"."""
+the subject right before "shall" or "may". Grammar decides whether a passage is above one half, and how much of the
+passage is of that form decides how far above."""
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
-from itertools import chain, islice
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from proviso_service.models import ModelPassage
 from proviso_service.reading import plain_words
 
 _MAX_CHARS = 20_000
-_FULL_SENTENCE_WORDS = 8
+_SENTENCE_WORDS = 25
 _OTHERS_BURDEN = 0.4
 _MUTUAL = re.compile(
     r"\b(?:each|either|both|neither|the|all)(?: of the)? (?:party|parties)\b|\bmutual|\beach other\b"
@@ -47,8 +50,13 @@ _OPENING_CHARS = 200
 _NUMBER = re.compile(r"^\W*(?:(?:article|section|clause)\s+)?[\dA-Za-z]{1,3}(?:\.\d+)*[.)]?\s+(?=[A-Z])", re.IGNORECASE)
 _TITLE_END = re.compile(r"[.:\n\u2013\u2014](?:\s|$)")
 _KINDS = frozenset(("article", "section", "clause"))
+_SMALL_WORDS = frozenset(("a", "an", "and", "for", "in", "of", "on", "or", "the", "to"))
 
-_SURE = (0.06, 0.8, 0.9, 0.94)
+_UNLIKELY, _LIKELY, _SURE = 0.06, 0.55, 0.98
+_MOST_FOUND = 6
+"""More would be slow to look for, and make a passage hardly surer."""
+_BY_THE_WAY = 0.6
+_MILD = frozenset(("agree", "agrees", "can", "may", "promise", "promises", "will"))
 
 # Repetitions are bounded, and nothing matches in two ways, so that a hostile text takes no longer than another.
 _ADVERBS = r"(?:(?:also|always|at all times|then|in turn|\w+by|\w+ly) |,[^,.;]{1,80},(?: |\b)){0,3}"
@@ -66,7 +74,7 @@ def burden_shares(statement: UnderstoodStatement, passages: Sequence[ModelPassag
     party, which may have another name there."""
     if statement.burden is None:
         return np.ones(len(passages))
-    named = re.compile(rf"\b{re.escape(statement.name.removeprefix('the '))}\b", re.IGNORECASE)
+    named = re.compile(rf"\b{_named(statement.name)}\b")
     return np.array(
         [
             _OTHERS_BURDEN
@@ -91,46 +99,64 @@ def _score(form: Form, name: str, passage: ModelPassage) -> float:
             return _clause_score(passage.text)
 
 
+def _graded(count: float, words: int, rest: float) -> float:
+    """Returns a probability above one half: by how many signs of a form there are, by how much of a text of so many
+    words their sentences take, and by `rest`, which is within 0 and 1."""
+    share = min(1.0, count * _SENTENCE_WORDS / words)
+    return _LIKELY + (_SURE - _LIKELY) * (0.45 * (1 - math.pow(0.5, count)) + 0.35 * share + 0.2 * rest)
+
+
 def _unilateral_score(text: str) -> float:
     """Returns the probability that a clause binds one side only, from the parties that are subjects in it."""
     read = " ".join(text[:_MAX_CHARS].split())
-    named = (match["subject"].split()[-1].lower() for match in _SUBJECT.finditer(read))
-    parties = {party for party in named if party not in _NO_PARTIES}
+    subjects = Counter(match["subject"].split()[-1].lower() for match in _SUBJECT.finditer(read))
+    parties = [count for name, count in subjects.items() if name not in _NO_PARTIES]
+    chief = max(parties, default=0) / max(1, sum(parties))
     if _MUTUAL.search(read):
-        return 0.25 if len(parties) == 1 else 0.1
+        return 0.1 + 0.15 * chief
     if not parties:
         return 0.15
-    return 0.82 if len(parties) == 1 else 0.3
+    if len(parties) == 1:
+        return _graded(parties[0], read.count(" ") + 1, parties[0] / subjects.total())
+    return 0.12 + 0.36 * chief
 
 
 def _clause_score(text: str) -> float:
     """Returns the probability that a text is a provision and not a title, a signature or a table, from the words that
     provisions use."""
     words = text.count(" ") + 1
-    operative = len(set(_OPERATIVE.findall(text[:_MAX_CHARS].lower())))
-    if not operative:
-        return 0.35 if words > 30 else 0.08
-    return min(0.97, (0.7 if words > _FULL_SENTENCE_WORDS else 0.55) + 0.1 * operative)
+    found = _OPERATIVE.findall(text[:_MAX_CHARS].lower())
+    length = min(1.0, words / _SENTENCE_WORDS)
+    return _graded(len(found), words, length * (1 - 0.5 ** len(set(found)))) if found else 0.08 + 0.27 * length
 
 
 def called_score(passage: ModelPassage, name: str) -> float:
     """Returns the probability that the passage has the name. The heading right above it decides; headings further up
-    and the words with which it begins make it likely."""
+    and the words with which it begins make it likely, and it is the surer the more the text has of the name's words."""
     wanted = _words(name)
     if not wanted:
         return _LEAST
     *further, nearest = named_headings(passage) or [""]
     opening = _OPENING_SCORE if wanted in _openings(passage.text, nearest) else 0.0
     above = max((_FURTHER_SHARE * _likeness(wanted, _words(title)) for title in further), default=0.0)
-    return max(_LEAST, opening, above, _likeness(wanted, _words(nearest)))
+    found = max(_LEAST, opening, above, _likeness(wanted, _words(nearest)))
+    return found if found <= 0.5 else 0.5 + (found - 0.5) * (0.8 + 0.2 * _mentions(wanted, passage.text))
+
+
+def _mentions(wanted: Sequence[str], text: str) -> float:
+    """Returns how much a text speaks of the words, within 0 and 1. Half a word stands for all its forms."""
+    lower = text[:_MAX_CHARS].lower()
+    count = sum(lower.count(word[: max(4, len(word) // 2)]) for word in wanted if word not in _SMALL_WORDS)
+    return count / (count + lower.count(" ") / _SENTENCE_WORDS + 1)
 
 
 def _likeness(wanted: Sequence[str], title: Sequence[str]) -> float:
     """Returns 1 for the same words, less for words that are missing, and a little less for words that are added."""
-    if not title:
+    asked, given = set(wanted) - _SMALL_WORDS or set(wanted), set(title) - _SMALL_WORDS or set(title)
+    shared = len(asked & given)
+    if not shared:
         return 0.0
-    shared = len(set(wanted) & set(title))
-    recall, precision = shared / len(set(wanted)), shared / len(set(title))
+    recall, precision = shared / len(asked), shared / len(given)
     return 0.98 * recall * recall * math.sqrt(precision)
 
 
@@ -173,62 +199,99 @@ _RIGHT = _any_of(
     r"(?:shall |will )?(?:has|have|retains?|reserves?|enjoys?) (?:\w+ly )?(?:the |a |an )?(?:\w+ ){0,2}?"
     r"(?:rights?|option|discretion)\b",
 )
+_OBLIGATION = r"(?:duty|obligation|responsibility)"
+_THE = "(?:[Tt]he )?"
+_EACH_PARTY = re.compile(r"each party", re.IGNORECASE)
+_NEITHER = re.compile(r"\bneither(?: of the)? part(?:y|ies) (?:shall|will|may|can)\b", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"(?:['\u2019]s|(?<=s)['\u2019])$")
+# What may differ between one and many: "party" and "parties", "business" and "businesses", "supplier" and "suppliers".
+_PLURAL = re.compile(r"(?:(?<=[^aeiouAEIOU])(?:y|ies)|(?<=s)es|(?<![sS])s)$", re.IGNORECASE)
 _GRANT = _any_of(r"grants?", r"granted", r"gives?", r"licenses?")
-_ANYBODY_DUTY = re.compile(rf"\b{_DUTY}", re.IGNORECASE)
-_ANYBODY_RIGHT = re.compile(rf"\b(?:{_RIGHT}|hereby grants?\b)", re.IGNORECASE)
+# For texts in lower case: to disregard case would take twice as long.
+_ANYBODY_DUTY = re.compile(rf"\b{_DUTY}")
+_ANYBODY_RIGHT = re.compile(rf"\b(?:{_RIGHT}|hereby grants?\b)")
 
 
 def duty_score(text: str, party: str) -> float:
     """Returns the probability that the text puts a duty on the party, or on anybody if `party` is empty. A prohibition
     is a duty."""
     if not party:
-        return _by_count(text, [_ANYBODY_DUTY])
-    return _by_count(text, _party_duties(party)) if _is_named(text, party) else _SURE[0]
+        return _strength(text.lower(), (_ANYBODY_DUTY,))
+    return _strength(text, _party_duties(party)) if _is_named(text, party) else _UNLIKELY
 
 
 def right_score(text: str, party: str) -> float:
     """Returns the probability that the text gives a right to the party, or to anybody if `party` is empty."""
     if not party:
-        return _by_count(text, [_ANYBODY_RIGHT])
-    return _by_count(text, _party_rights(party)) if _is_named(text, party) else _SURE[0]
+        return _strength(text.lower(), (_ANYBODY_RIGHT,))
+    return _strength(text, _party_rights(party)) if _is_named(text, party) else _UNLIKELY
 
 
+@lru_cache
 def _party_duties(party: str) -> Sequence[re.Pattern[str]]:
     name = _named(party)
     return (
-        re.compile(rf"{_subject(name)}{_ADVERBS}{_DUTY}"),
-        re.compile(rf"\b(?:shall|must|will) (?:not )?be [\w ]{{1,60}}?\bby {name}\b(?! (?:may|shall)\b)"),
-        re.compile(rf"\b(?:duty|obligation|responsibility) of {name}\b"),
+        _subject(name, _DUTY, f"{_OBLIGATION} to"),
+        re.compile(rf"\b(?:shall|must|will) (?:not )?be [\w ]{{1,60}}?\bby {_THE}{name}\b(?! (?:may|shall)\b)"),
+        re.compile(rf"{_OBLIGATION} of {_THE}{name}\b"),
+        *([_NEITHER] if _EACH_PARTY.fullmatch(party) else ()),
     )
 
 
+@lru_cache
 def _party_rights(party: str) -> Sequence[re.Pattern[str]]:
     name = _named(party)
     return (
-        re.compile(rf"{_subject(name)}{_ADVERBS}{_RIGHT}"),
-        re.compile(rf"\b{_GRANT} (?:(?:un)?to )?{name}\b(?!['\u2019]s)"),
-        re.compile(rf"\b(?:right|option|discretion) of {name}\b|\b{name}['\u2019]s (?:\w+ )?(?:right|option)\b"),
+        _subject(name, _RIGHT, "(?:right|option)"),
+        re.compile(rf"\b{_GRANT} (?:(?:un)?to )?{_THE}{name}\b(?!['\u2019])"),
+        re.compile(rf"\b(?:right|option|discretion) of {_THE}{name}\b"),
     )
 
 
+def _bare(party: str) -> str:
+    """Returns a party's name without article, without the full stop of "Inc." and not in the possessive."""
+    words = _POSSESSIVE.sub("", party.strip()).rstrip(".,; ").split()
+    return " ".join(words[1:] if words[:1] and words[0].lower() == "the" else words)
+
+
+@lru_cache
+def _stems(party: str) -> Sequence[str]:
+    """Returns the party's words in lower case, of the last what all its forms have in common."""
+    *words, last = _bare(party).lower().split() or [""]
+    return (*([] if _EACH_PARTY.fullmatch(party) else words), _PLURAL.sub("", last))
+
+
 def _is_named(text: str, party: str) -> bool:
-    """Tells whether the text has the party's last word. The check is quick, and rules out most texts."""
-    words = party.lower().split()
-    return bool(words) and words[-1] in text.lower()
+    """Tells whether the text has all words of the party. The check is quick, and rules out most texts."""
+    lower = text.lower()
+    return all(map(lower.__contains__, _stems(party)))
 
 
-def _by_count(text: str, patterns: Sequence[re.Pattern[str]]) -> float:
+def _strength(text: str, patterns: Sequence[re.Pattern[str]]) -> float:
+    """Returns a probability above one half where a pattern is found; matches of the patterns after the first, and those
+    of mild words, count less than others."""
     read = " ".join(text[:_MAX_CHARS].split())
-    found = chain.from_iterable(pattern.finditer(read) for pattern in patterns)
-    return _SURE[sum(1 for _ in islice(found, len(_SURE) - 1))]
+    count, first = 0.0, len(read)
+    for index, pattern in enumerate(patterns):
+        for match in islice(pattern.finditer(read), _MOST_FOUND):
+            is_mild = match[0].rstrip().rpartition(" ")[2].lower() in _MILD
+            count += (_BY_THE_WAY if index else 1.0) * (_BY_THE_WAY if is_mild else 1.0)
+            first = min(first, match.start())
+    return _graded(count, read.count(" ") + 1, 1 - first / len(read)) if count else _UNLIKELY
 
 
 def _named(party: str) -> str:
-    words = [re.escape(word) for word in re.sub(r"^the\s+", "", party.strip(), flags=re.IGNORECASE).split()]
-    return rf"(?:[Tt]he )?(?i:{' '.join(words)})"
+    """Returns the pattern of a party's name, whether it is one or many. "Each party" is named by all that means it."""
+    if _EACH_PARTY.fullmatch(party):
+        return r"(?i:(?:each|either|both|all)(?: of)?(?: the)? part(?:y|ies)|the parties)"
+    stems = " ".join(map(re.escape, _stems(party)))
+    # In small letters "suppliers" are anybody's, and not the Supplier.
+    return rf"(?:(?i:{re.escape(_bare(party))})|(?=[A-Z])(?i:{stems}(?:y|ies|e?s)?))"
 
 
-def _subject(name: str) -> str:
-    """Returns the pattern of the party as a subject, with its affiliates and a definition in brackets."""
-    company = r"(?: (?:and|or)(?: each of)?(?: its| their| the)? [\w-]+(?: [A-Z][\w-]*)*)?"
-    return rf"\b{name}\b(?!['\u2019]s){company}(?: \([^)]{{1,60}}\))? ?"
+def _subject(name: str, verbs: str, noun: str) -> re.Pattern[str]:
+    """Returns the pattern of the party as the subject of one of the verbs, with its affiliates and a definition in
+    brackets, or as the owner of what the noun says."""
+    company = r"(?: (?:and|or)(?: each of)?(?: its| their| the)? [\w-]+(?: [A-Z][\w-]*)*)?(?: \([^)]{1,60}\))? ?"
+    owned = rf"['\u2019]s? (?:\w+ )?{noun}\b"
+    return re.compile(rf"\b{name}\b\.?(?:(?!['\u2019]s){company}{_ADVERBS}{verbs}|{owned})")

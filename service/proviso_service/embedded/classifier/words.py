@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from Stemmer import Stemmer as PorterStemmer
 
 from proviso_service.models import ModelPassage, PassageWords, WordLists
-from proviso_service.reading import LETTERS_AND_DIGITS, readable
+from proviso_service.reading import LETTERS_AND_DIGITS, WORD, readable
 
 Tokens = NDArray[np.uint32]
 """The numbers of a text's stems in order, with STOP where a sentence ends."""
@@ -53,17 +53,23 @@ class Stemmer:
 
     def tokens(self, text: str) -> Tokens:
         """Returns the numbers of the text's words, and STOP for every end of a sentence."""
-        if len(self._known) > _MAX_KNOWN:
-            self._known.clear()
-        known = self._known
-        words = _WORD_OR_STOP.findall(readable(text).lower())
-        for word in set(words).difference(known):
-            known[word] = self.number(word)
-        return np.array(list(map(known.__getitem__, words)), dtype=np.uint32)
+        return np.array(self._numbers(text), dtype=np.uint32)
 
     def words(self, text: str) -> list[int]:
         """Returns the numbers of the text's words without the ends of sentences."""
-        return [token for token in self.tokens(text).tolist() if token != STOP]
+        return [number for number in self._numbers(text) if number != STOP]
+
+    def _numbers(self, text: str) -> list[int]:
+        if len(self._known) > _MAX_KNOWN:
+            self._known.clear()
+        return self.numbers(_WORD_OR_STOP.findall(readable(text).lower()))
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """Returns the numbers of words in lower case."""
+        known = self._known
+        for word in set(words).difference(known):
+            known[word] = self.number(word)
+        return list(map(known.__getitem__, words))
 
     def number(self, word: str) -> int:
         """Returns the number of one word, or STOP for a mark that ends a sentence."""
@@ -99,11 +105,11 @@ class Phrase:
 def parse_phrase(line: str, stemmer: Stemmer) -> Phrase:
     """Reads a phrase from its notation."""
     parts, gap = [], 0
-    for item in line.split():
+    for item in readable(line).lower().split():
         if item in _GAPS:
             gap = _GAPS[item]
             continue
-        words = tuple(number for word in item.split("|") for number in stemmer.words(word))
+        words = tuple(stemmer.numbers(WORD.findall(item)))
         parts.append(PhrasePart(words, gap))
         gap = 0
     return Phrase(tuple(parts))

@@ -20,12 +20,21 @@ from proviso_service.reading import WORD
 MAX_ANSWERS = 8
 """How many answers one passage may give."""
 
-_LEAST_SCORE = 0.02
+_LEAST_SCORE = 0.005
 _DECIMALS = 4
 _REACH_CHARS = 40
 _NAMES_REACH_CHARS = 900
 _BEFORE_NAMES = re.compile(r"\b(?:between|among|amongst)\W*$", re.IGNORECASE)
 _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|background|witnesseth)\b)")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerHead:
+    """The fitted numbers: `words` makes a logit of the features of a piece, and `similarity` is what the cosine of the
+    piece and the question adds to it."""
+
+    words: Head
+    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +47,49 @@ class JudgedPieces:
     rows: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A piece that may be an answer. `owner` is the index of its passage, `logit` how likely it is by its words."""
+
+    piece: Piece
+    owner: int
+    logit: float
+
+
 class AnswerFinder:
     """Finds answers in the calling thread; to be used by one thread."""
 
-    def __init__(self, words: WordStatistics, head: Head) -> None:
+    def __init__(self, words: WordStatistics, head: AnswerHead) -> None:
         self._stemmer = Stemmer()
         self._head = head
         self._concepts = load_concepts(self._stemmer)
         self._contents = ContentReader(self._stemmer, words, self._concepts)
 
-    def find(self, text: str, passages: Sequence[ModelPassage]) -> list[list[AnswerSpan]]:
-        """Returns the answers of each passage, as `AnswerExtractor.extract` does."""
+    def candidates(self, text: str, passages: Sequence[ModelPassage], first: int = 0) -> list[Candidate]:
+        """Returns the pieces of the passages, which have the indices from `first` on."""
+        judged = self.judge(text, passages)
+        logits = self._head.words.logit(judged.rows).tolist()
+        owners = (first + owner for owner in judged.owners)
+        return list(map(Candidate, judged.pieces, owners, logits))
+
+    def answers(
+        self, text: str, candidates: Sequence[Candidate], similarities: Sequence[float], count: int
+    ) -> list[list[AnswerSpan]]:
+        """Returns the answers of each of `count` passages, as `AnswerExtractor.extract` does, from the candidates and
+        the cosine of each and the question."""
         question = understand(text)
-        content = self._contents.read(question.wording)
-        judged = self._judge(question, content, passages)
-        logit = self._head.logit(judged.rows)
+        weights = self._contents.read(question.wording).words.weights
+        logit = np.array([one.logit for one in candidates]) + self._head.similarity * np.asarray(similarities)
         scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
-        found: list[list[AnswerSpan]] = [[] for _ in passages]
-        for piece, owner, score in sorted(zip(judged.pieces, judged.owners, scores, strict=True), key=_best_first):
+        found: list[list[AnswerSpan]] = [[] for _ in range(count)]
+        for candidate, score in sorted(zip(candidates, scores, strict=True), key=_best_first):
             if score >= _LEAST_SCORE:
-                spans = self._spans(piece, question, content.words.weights)
-                found[owner].extend(AnswerSpan(*bounds, score) for bounds in spans)
+                spans = self._spans(candidate.piece, question, weights)
+                found[candidate.owner].extend(AnswerSpan(*bounds, score) for bounds in spans)
         return [spans[:MAX_ANSWERS] for spans in found]
 
     def judge(self, text: str, passages: Sequence[ModelPassage]) -> JudgedPieces:
-        """Returns the pieces and features from which `find` makes scores."""
+        """Returns the pieces and the features from which their logits are made."""
         question = understand(text)
         return self._judge(question, self._contents.read(question.wording), passages)
 
@@ -135,9 +162,9 @@ def _with_names(piece: Piece, text: str) -> Piece:
     return Piece(piece.start, piece.start + len(found), found)
 
 
-def _best_first(judged: tuple[Piece, int, float]) -> tuple[float, int]:
-    piece, _, score = judged
-    return -score, piece.start
+def _best_first(judged: tuple[Candidate, float]) -> tuple[float, int]:
+    candidate, score = judged
+    return -score, candidate.piece.start
 
 
 def _nearness(value: Bounds, start: int, end: int) -> float:

@@ -1,4 +1,5 @@
-"""The embedded answer extractor: it finds answers by their words and by the grammar of drafting."""
+"""The embedded answer extractor: it finds answers by their words, by the grammar of drafting, and of the likeliest by
+their meaning."""
 
 import asyncio
 import json
@@ -14,9 +15,10 @@ import numpy as np
 from proviso_service.embedded import classifier, topics
 from proviso_service.embedded.classifier.fitted import Head, from_bytes
 from proviso_service.embedded.classifier.model import shared_source
-from proviso_service.embedded.extractor.answers import AnswerFinder
+from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
+from proviso_service.models import AnswerSpan, Embedder, ModelBusy, ModelClosed, ModelPassage
+from proviso_service.reading import readable
 
 _HEAD = "fitted.json"
 _WORDS = "fitted.npz"
@@ -24,32 +26,41 @@ _SOURCES = (".py", ".toml", ".npz", ".json")
 """The files on which answers depend: code and data, also those of the classifier, whose features are used here."""
 
 _BLOCK_PASSAGES = 64
+_COMPARED = 48
+_COMPARED_SHARE = 3
+"""So many of the likeliest pieces are compared with the question in meaning, or one for so many passages where that is
+more."""
+
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 
 _DIGITS = 6
+_CONSTANTS = ("bias", "slope", "shift", "similarity")
 
 
 class EmbeddedExtractor:
     """Implements AnswerExtractor. It works in one thread of its own, which `close` ends, and which makes the finder
     with the first question."""
 
-    def __init__(self, load: Callable[[], AnswerFinder], model_id: str) -> None:
+    def __init__(self, load: Callable[[], AnswerFinder], embedder: Embedder, model_id: str) -> None:
         self._load = load
+        self._embedder = embedder
         self._model_id = model_id
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="extractor")
         self._waiting = 0
         self._is_closed = False
 
     @classmethod
-    def load(cls) -> Self:
-        """Reads the package's files. The model's id follows from code and data."""
+    def load(cls, embedder: Embedder) -> Self:
+        """Reads the package's files. The model's id follows from code and data, and from the embedder's."""
         own, words = _contents(__package__), _contents(classifier.__name__)
         digest = sha256(
-            b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source()])
+            b"\0".join(
+                [*own.values(), *words.values(), _source(topics.__name__), shared_source(), embedder.model_id.encode()]
+            )
         ).hexdigest()
         load = partial(_finder, words[_WORDS], own[_HEAD])
-        return cls(load, f"proviso-extractor-{digest[:16]}")
+        return cls(load, embedder, f"proviso-extractor-{digest[:16]}")
 
     @property
     def model_id(self) -> str:
@@ -66,26 +77,45 @@ class EmbeddedExtractor:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""
+        """Makes what waits or is under way fail with ModelClosed, finishes the block of passages in progress and ends
+        the thread."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
 
     async def _extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
         loop = asyncio.get_running_loop()
-        found: list[Sequence[AnswerSpan]] = []
-        for start in range(0, len(passages), _BLOCK_PASSAGES):
+        candidates: list[Candidate] = []
+        for first in range(0, len(passages), _BLOCK_PASSAGES):
+            block = passages[first : first + _BLOCK_PASSAGES]
             self._check_open()
-            work = partial(self._work, question, passages[start : start + _BLOCK_PASSAGES])
-            found.extend(await loop.run_in_executor(self._thread, work))
-        return found
+            work = partial(self._candidates, question, block, first)
+            candidates.extend(await loop.run_in_executor(self._thread, work))
+        candidates.sort(key=lambda one: -one.logit)
+        likely = candidates[: max(_COMPARED, len(passages) // _COMPARED_SHARE)]
+        similarities = await self._similarities(question, likely)
+        self._check_open()
+        return await loop.run_in_executor(self._thread, self._answers, question, likely, similarities, len(passages))
+
+    async def _similarities(self, question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
+        if not candidates:
+            return ()
+        vectors = await self._embedder.embed_documents([readable(one.piece.text) for one in candidates])
+        cosines: list[float] = (vectors @ await self._embedder.embed_query(question)).astype(np.float64).tolist()
+        return cosines
 
     @cached_property
     def _finder(self) -> AnswerFinder:
         return self._load()
 
-    def _work(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
+    def _candidates(self, question: str, passages: Sequence[ModelPassage], first: int) -> Sequence[Candidate]:
         self._check_open()
-        return self._finder.find(question, passages)
+        return self._finder.candidates(question, passages, first)
+
+    def _answers(
+        self, question: str, candidates: Sequence[Candidate], similarities: Sequence[float], count: int
+    ) -> Sequence[Sequence[AnswerSpan]]:
+        self._check_open()
+        return self._finder.answers(question, candidates, similarities, count)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -108,19 +138,22 @@ def _source(module: str) -> bytes:
     return resources.files(package).joinpath(f"{name}.py").read_bytes()
 
 
-def head_from_json(content: bytes) -> Head:
+def head_from_json(content: bytes) -> AnswerHead:
     """Reads the fitted weights. Raises ValueError when they are not those of the features."""
     data: Mapping[str, object] = json.loads(content)
     weights = data["weights"]
     if not isinstance(weights, dict) or tuple(weights) != NAMES:
         raise ValueError("the fitted weights are not those of the features")
-    bias, slope, shift = (float(str(data[name])) for name in ("bias", "slope", "shift"))
-    return Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift)
+    bias, slope, shift, similarity = (float(str(data[name])) for name in _CONSTANTS)
+    return AnswerHead(Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift), similarity)
 
 
-def head_to_json(head: Head) -> bytes:
-    weights = {name: _rounded(weight) for name, weight in zip(NAMES, head.weights, strict=True)}
-    constants = {"bias": _rounded(head.bias), "slope": _rounded(head.slope), "shift": _rounded(head.shift)}
+def head_to_json(head: AnswerHead) -> bytes:
+    words = head.words
+    weights = {name: _rounded(weight) for name, weight in zip(NAMES, words.weights, strict=True)}
+    constants = dict(
+        zip(_CONSTANTS, map(_rounded, (words.bias, words.slope, words.shift, head.similarity)), strict=True)
+    )
     return json.dumps({"weights": weights, **constants}, indent=1).encode() + b"\n"
 
 

@@ -51,7 +51,7 @@ async def main(models_dir: Path, threads: int, requests: int, answers: int) -> N
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(requests, "rb"))
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(answers, "wb"))
     embedder = MiniLmEmbedder(partial(MiniLmEncoder.load, models_dir, threads))
-    models = ProcessModels(embedder, EmbeddedClassifier.load(embedder), EmbeddedExtractor.load())
+    models = ProcessModels(embedder, EmbeddedClassifier.load(embedder), EmbeddedExtractor.load(embedder))
     await serve(models, reader, asyncio.StreamWriter(transport, protocol, None, loop))
 
 

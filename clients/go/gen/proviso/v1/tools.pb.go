@@ -209,7 +209,8 @@ const (
 	SearchEmptyReason_SEARCH_EMPTY_REASON_UNSPECIFIED SearchEmptyReason = 0
 	// No document could be searched: there is none, or none that is READY.
 	SearchEmptyReason_SEARCH_EMPTY_REASON_NOTHING_SEARCHED SearchEmptyReason = 1
-	// No passage holds the phrase in double quotes, or no passage holds any word while only words count.
+	// No passage holds the phrase in double quotes, no passage holds any word while only words count, or no passage has to
+	// do with the query.
 	SearchEmptyReason_SEARCH_EMPTY_REASON_NO_MATCH SearchEmptyReason = 2
 	// Every passage found is below min_score; best_semantic_score says how near the best one came.
 	SearchEmptyReason_SEARCH_EMPTY_REASON_BELOW_MIN_SCORE SearchEmptyReason = 3
@@ -1786,7 +1787,8 @@ type SearchRequest struct {
 	// Number of results to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
-	// words, a phrase in quotes or the clause that the query asks for. Limits: 0 to 1.
+	// words, a phrase in quotes or the clause that the query asks for. A query that no passage has to do with, in meaning or
+	// in words, has no results, whatever reaches min_score; with less than 0.2, min_score alone decides. Limits: 0 to 1.
 	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	// Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
 	SemanticWeight *float64 `protobuf:"fixed64,5,opt,name=semantic_weight,json=semanticWeight,proto3,oneof" json:"semantic_weight,omitempty"`
@@ -1898,7 +1900,7 @@ type SearchResult struct {
 	Filename string `protobuf:"bytes,3,opt,name=filename,proto3" json:"filename,omitempty"`
 	// The passage, exactly as in the document's text.
 	ChunkText string `protobuf:"bytes,4,opt,name=chunk_text,json=chunkText,proto3" json:"chunk_text,omitempty"`
-	// Similarity of meaning to the query, 0 to 1.
+	// Similarity of meaning to the query, 0 to 1: the cosine, whatever the words.
 	SemanticScore float64 `protobuf:"fixed64,5,opt,name=semantic_score,json=semanticScore,proto3" json:"semantic_score,omitempty"`
 	// The reranker's score, 0 to 1; absent when none is configured.
 	RerankScore *float64 `protobuf:"fixed64,6,opt,name=rerank_score,json=rerankScore,proto3,oneof" json:"rerank_score,omitempty"`
@@ -1908,12 +1910,16 @@ type SearchResult struct {
 	ContextBefore string `protobuf:"bytes,8,opt,name=context_before,json=contextBefore,proto3" json:"context_before,omitempty"`
 	// The passage after; only with include_context.
 	ContextAfter string `protobuf:"bytes,9,opt,name=context_after,json=contextAfter,proto3" json:"context_after,omitempty"`
-	// Combined score of meaning and words. Higher is better; scores can be compared within one response only.
+	// Combined score of meaning and words, made of the passage's ranks by each. Higher is better; scores can be compared
+	// within one response only.
 	Score float64 `protobuf:"fixed64,10,opt,name=score,proto3" json:"score,omitempty"`
-	// Whether the passage was found by its words.
+	// Whether the passage was found by its words: it is among the 100 that fit them best.
 	LexicalMatch bool `protobuf:"varint,11,opt,name=lexical_match,json=lexicalMatch,proto3" json:"lexical_match,omitempty"`
 	// The part of the passage that fits the query best, with the query's words marked.
-	Snippet       *SearchSnippet `protobuf:"bytes,12,opt,name=snippet,proto3" json:"snippet,omitempty"`
+	Snippet *SearchSnippet `protobuf:"bytes,12,opt,name=snippet,proto3" json:"snippet,omitempty"`
+	// Share of the query's words that the passage holds in any form, 0 to 1, whatever the meaning. Words that tell little,
+	// such as "the" and "agreement", do not count beside others.
+	LexicalScore  float64 `protobuf:"fixed64,13,opt,name=lexical_score,json=lexicalScore,proto3" json:"lexical_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2030,6 +2036,13 @@ func (x *SearchResult) GetSnippet() *SearchSnippet {
 		return x.Snippet
 	}
 	return nil
+}
+
+func (x *SearchResult) GetLexicalScore() float64 {
+	if x != nil {
+		return x.LexicalScore
+	}
+	return 0
 }
 
 // SearchSnippet is a short part of a passage, to show in a list of results.
@@ -2475,10 +2488,14 @@ type ExtractRequest struct {
 	DocumentIds []string `protobuf:"bytes,3,rep,name=document_ids,json=documentIds,proto3" json:"document_ids,omitempty"`
 	// Lowest score of an answer; the service's setting, 0.3 by default, when absent. Limits: 0 to 1.
 	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
-	// Number of alternatives to return at most; 0 means 3, more than 20 means 20. Limits: 0 to 1000000.
+	// Number of alternatives to return at most; 0 means 3, more than 20 means 20. Where each document is asked, 0 and all
+	// numbers above 200 mean 200. Limits: 0 to 1000000.
 	MaxAlternatives int32 `protobuf:"varint,5,opt,name=max_alternatives,json=maxAlternatives,proto3" json:"max_alternatives,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Whether each document is asked: the answer and the alternatives are then the best one of each document, or some of
+	// each where there are few. For comparisons, and for which documents, how many or none.
+	EachDocument  bool `protobuf:"varint,6,opt,name=each_document,json=eachDocument,proto3" json:"each_document,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtractRequest) Reset() {
@@ -2544,6 +2561,13 @@ func (x *ExtractRequest) GetMaxAlternatives() int32 {
 		return x.MaxAlternatives
 	}
 	return 0
+}
+
+func (x *ExtractRequest) GetEachDocument() bool {
+	if x != nil {
+		return x.EachDocument
+	}
+	return false
 }
 
 // ExtractCitation is the passage that holds an extracted answer.
@@ -4122,7 +4146,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"page_token\x18\b \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageTokenB\f\n" +
 	"\n" +
 	"_min_scoreB\x12\n" +
-	"\x10_semantic_weight\"\xd9\x03\n" +
+	"\x10_semantic_weight\"\xfe\x03\n" +
 	"\fSearchResult\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x19\n" +
@@ -4138,7 +4162,8 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x05score\x18\n" +
 	" \x01(\x01R\x05score\x12#\n" +
 	"\rlexical_match\x18\v \x01(\bR\flexicalMatch\x123\n" +
-	"\asnippet\x18\f \x01(\v2\x19.proviso.v1.SearchSnippetR\asnippetB\x0f\n" +
+	"\asnippet\x18\f \x01(\v2\x19.proviso.v1.SearchSnippetR\asnippet\x12#\n" +
+	"\rlexical_score\x18\r \x01(\x01R\flexicalScoreB\x0f\n" +
 	"\r_rerank_score\"w\n" +
 	"\rSearchSnippet\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x14\n" +
@@ -4177,14 +4202,15 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"documentId\x12\x1a\n" +
 	"\bfilename\x18\x02 \x01(\tR\bfilename\x12\x14\n" +
 	"\x05error\x18\x03 \x01(\tR\x05error\x12=\n" +
-	"\rfailure_cause\x18\x04 \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\x9d\x02\n" +
+	"\rfailure_cause\x18\x04 \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\xc2\x02\n" +
 	"\x0eExtractRequest\x12)\n" +
 	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x12*\n" +
 	"\bquestion\x18\x02 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\bquestion\x123\n" +
 	"\fdocument_ids\x18\x03 \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10\xe8\a\"\x05r\x03\xb0\x01\x01R\vdocumentIds\x129\n" +
 	"\tmin_score\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\bminScore\x88\x01\x01\x126\n" +
-	"\x10max_alternatives\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fmaxAlternativesB\f\n" +
+	"\x10max_alternatives\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fmaxAlternatives\x12#\n" +
+	"\reach_document\x18\x06 \x01(\bR\feachDocumentB\f\n" +
 	"\n" +
 	"_min_score\"\xab\x02\n" +
 	"\x0fExtractCitation\x12\x1f\n" +

@@ -91,7 +91,10 @@ export const SearchEmptyReason = {
   SEARCH_EMPTY_REASON_UNSPECIFIED: "SEARCH_EMPTY_REASON_UNSPECIFIED",
   /** SEARCH_EMPTY_REASON_NOTHING_SEARCHED - No document could be searched: there is none, or none that is READY. */
   SEARCH_EMPTY_REASON_NOTHING_SEARCHED: "SEARCH_EMPTY_REASON_NOTHING_SEARCHED",
-  /** SEARCH_EMPTY_REASON_NO_MATCH - No passage holds the phrase in double quotes, or no passage holds any word while only words count. */
+  /**
+   * SEARCH_EMPTY_REASON_NO_MATCH - No passage holds the phrase in double quotes, no passage holds any word while only words count, or no passage has to
+   * do with the query.
+   */
   SEARCH_EMPTY_REASON_NO_MATCH: "SEARCH_EMPTY_REASON_NO_MATCH",
   /** SEARCH_EMPTY_REASON_BELOW_MIN_SCORE - Every passage found is below min_score; best_semantic_score says how near the best one came. */
   SEARCH_EMPTY_REASON_BELOW_MIN_SCORE: "SEARCH_EMPTY_REASON_BELOW_MIN_SCORE",
@@ -410,7 +413,8 @@ export interface SearchRequest {
   pageSize: number;
   /**
    * Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
-   * words, a phrase in quotes or the clause that the query asks for. Limits: 0 to 1.
+   * words, a phrase in quotes or the clause that the query asks for. A query that no passage has to do with, in meaning or
+   * in words, has no results, whatever reaches min_score; with less than 0.2, min_score alone decides. Limits: 0 to 1.
    */
   minScore?:
     | number
@@ -440,7 +444,7 @@ export interface SearchResult {
   filename: string;
   /** The passage, exactly as in the document's text. */
   chunkText: string;
-  /** Similarity of meaning to the query, 0 to 1. */
+  /** Similarity of meaning to the query, 0 to 1: the cosine, whatever the words. */
   semanticScore: number;
   /** The reranker's score, 0 to 1; absent when none is configured. */
   rerankScore?:
@@ -454,12 +458,22 @@ export interface SearchResult {
   contextBefore: string;
   /** The passage after; only with include_context. */
   contextAfter: string;
-  /** Combined score of meaning and words. Higher is better; scores can be compared within one response only. */
+  /**
+   * Combined score of meaning and words, made of the passage's ranks by each. Higher is better; scores can be compared
+   * within one response only.
+   */
   score: number;
-  /** Whether the passage was found by its words. */
+  /** Whether the passage was found by its words: it is among the 100 that fit them best. */
   lexicalMatch: boolean;
   /** The part of the passage that fits the query best, with the query's words marked. */
-  snippet: SearchSnippet | undefined;
+  snippet:
+    | SearchSnippet
+    | undefined;
+  /**
+   * Share of the query's words that the passage holds in any form, 0 to 1, whatever the meaning. Words that tell little,
+   * such as "the" and "agreement", do not count beside others.
+   */
+  lexicalScore: number;
 }
 
 /** SearchSnippet is a short part of a passage, to show in a list of results. */
@@ -560,8 +574,16 @@ export interface ExtractRequest {
   minScore?:
     | number
     | undefined;
-  /** Number of alternatives to return at most; 0 means 3, more than 20 means 20. Limits: 0 to 1000000. */
+  /**
+   * Number of alternatives to return at most; 0 means 3, more than 20 means 20. Where each document is asked, 0 and all
+   * numbers above 200 mean 200. Limits: 0 to 1000000.
+   */
   maxAlternatives: number;
+  /**
+   * Whether each document is asked: the answer and the alternatives are then the best one of each document, or some of
+   * each where there are few. For comparisons, and for which documents, how many or none.
+   */
+  eachDocument: boolean;
 }
 
 /** ExtractCitation is the passage that holds an extracted answer. */

@@ -1,0 +1,153 @@
+"""Answers from what isaacus_extract has found: stated where it is sure, and otherwise offered as what comes closest."""
+
+import re
+from collections.abc import Sequence
+
+from proviso_service.embedded.chat.comparison import only_amount, only_duration
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
+from proviso_service.embedded.chat.text import (
+    MAX_QUOTE_CHARS,
+    content_stems,
+    excerpt,
+    marked_cuts,
+    one_line,
+    plain,
+    split_sentences,
+    stems,
+)
+from proviso_service.embedded.chat.wording import bullets, counted, joined, name, phrase, place, quote
+from proviso_service.language import ENGLISH, language_of
+from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
+
+SURE = 0.5
+"""Of answers from this confidence on, two in three are right on questions that nothing was fitted on."""
+
+AGREED = 0.25
+"""The same of answers that are also what reads most like an answer among the passages of a search."""
+
+_LEAST = 0.03
+_NEAR = 0.06
+_FEW_WORDS = 2
+_HAS_CLAUSE = 0.12
+"""From here on a document is taken to have what was asked for, where all of them are asked."""
+
+_PROBABLY = 0.3
+_CLOSEST = 4
+_OF_EACH = 2
+_MAX_LISTED = 12
+_NEGATED = re.compile(
+    r"\b(?:no|not|without|lacks?|lacking|silent|missing|n['\u2019]t|none|kein\w*|nicht|ohne|aucun\w*|sans|pas)\b",
+    re.IGNORECASE,
+)
+_ASKS_LARGEST = re.compile(r"\b(?:longest|highest|largest|biggest|most|latest|greatest)\b", re.IGNORECASE)
+_ASKS_SMALLEST = re.compile(r"\b(?:shortest|lowest|smallest|least|cheapest|earliest)\b", re.IGNORECASE)
+
+
+def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
+    return bool(answers) and answers[0].confidence >= SURE
+
+
+def sentence_of(answer: ExtractedAnswer) -> str:
+    """Returns the sentence that holds the answer, cut around it where it is long."""
+    wanted = one_line(plain(answer.answer))
+    pattern = re.compile(re.escape(wanted[:MAX_QUOTE_CHARS]))
+    for sentence in split_sentences(answer.text, answer.heading):
+        if wanted and wanted in sentence:
+            return excerpt(sentence, pattern)
+    shown = one_line(plain(answer.text))
+    return excerpt(wanted if wanted in shown else shown)  # of a long answer a part is shown
+
+
+def _quoted(answer: ExtractedAnswer) -> str:
+    return quote(marked_cuts(sentence_of(answer)), answer.ref)
+
+
+def line_of(answer: ExtractedAnswer) -> str:
+    return f"{place(answer)}: {_quoted(answer)}"
+
+
+def stated_answer(answer: ExtractedAnswer) -> str:
+    return f"{place(answer)} says: {_quoted(answer)}"
+
+
+def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, language: str) -> str:
+    """Offers the likeliest answers where none is sure; empty where none comes near."""
+    near = _distinct([one for one in answers if _comes_near(one, question)])[:_CLOSEST]
+    if not near:
+        return ""
+    return f"{phrase('not sure', language, where)}\n{bullets(map(line_of, near))}"
+
+
+def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
+    """Tells whether an answer may be offered. With a question of a word or two it shares one, unless it is likely."""
+    if answer.confidence >= _HAS_CLAUSE or language_of(question) != ENGLISH:
+        return answer.confidence >= _LEAST
+    asked = content_stems(question)
+    shared = asked & (stems(sentence_of(answer)) | stems(answer.heading))
+    return (bool(shared) and answer.confidence >= _LEAST) or (len(asked) > _FEW_WORDS and answer.confidence >= _NEAR)
+
+
+def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
+    return list({(one.document_id, sentence_of(one)): one for one in reversed(answers)}.values())[::-1]
+
+
+def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments) -> str:
+    """Gives the best answers of each of the documents, and names those that have none."""
+    best: dict[str, list[ExtractedAnswer]] = {}
+    for answer in _distinct([one for one in answers if one.confidence >= _LEAST]):
+        best.setdefault(answer.document_id, []).append(answer)
+    lines = [line_of(one) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
+    lines += [
+        f"{name(one.filename)}: nothing found on this." for one in target.documents if one.document_id not in best
+    ]
+    lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
+    return f"Side by side:\n{bullets(lines)}" if best else ""
+
+
+def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: DocumentList | None) -> str:
+    """Says which of all documents have what was asked for, or have not, or which has most of it."""
+    answers = extracted.answers
+    firsts = {one.document_id: one for one in reversed(answers)}
+    having = [one for one in answers if one.confidence >= _HAS_CLAUSE and firsts[one.document_id] is one]
+    question = request.question
+    named = [one for one in having if any(word in sentence_of(one) for word in request.names)]
+    having = named or having  # of laws, those of the country that is named
+    if _ASKS_LARGEST.search(question) or _ASKS_SMALLEST.search(question):
+        chosen = _extreme(having, largest=_ASKS_LARGEST.search(question) is not None)
+        others = [one for one in having if one is not chosen][: _MAX_LISTED - 1]
+        if chosen is not None:
+            rest = f"\n\nOthers that state one:\n{bullets(map(line_of, others))}" if others else ""
+            return f"{line_of(chosen)}{rest}"
+    if _NEGATED.search(question) and listing is not None and listing.is_whole:
+        return _lacking(having, listing)
+    if not having:
+        return closest(answers, "", question, request.language)
+    certain = [one for one in having if one.confidence >= _PROBABLY]
+    asked = f" of {extracted.searched.documents}" if extracted.searched else ""
+    if not certain:
+        return f"{phrase('none for certain', request.language, '')}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
+    lines = bullets(map(line_of, certain[:_MAX_LISTED]))
+    more = len(certain) - _MAX_LISTED
+    return f"{counted(len(certain), 'document')}{asked}:\n{lines}" + (
+        f"\n- and {counted(more, 'more document')}" if more > 0 else ""
+    )
+
+
+def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:
+    has = {one.document_id for one in having}
+    without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
+    if not without:
+        return f"Each of the {counted(len(has), 'document')} has a passage on it:\n{bullets(map(line_of, having))}"
+    verb = "has" if len(without) == 1 else "have"
+    head = f"{counted(len(without), 'document')} of {listing.total_count} {verb} no passage on it: {joined(without)}."
+    return head + (f"\n\nThe others:\n{bullets(map(line_of, having[:_MAX_LISTED]))}" if having else "")
+
+
+def _extreme(answers: Sequence[ExtractedAnswer], *, largest: bool) -> ExtractedAnswer | None:
+    """Returns the answer with the largest or smallest period or sum; None where they state none that compare."""
+    days = [(value, one) for one in answers if (value := only_duration(one.answer or one.text)) is not None]
+    sums = [(amount[1], one) for one in answers if (amount := only_amount(one.answer or one.text))]
+    figures = days if len(days) >= len(sums) else sums
+    if not figures:
+        return None
+    return (max if largest else min)(figures, key=lambda figure: figure[0])[1]

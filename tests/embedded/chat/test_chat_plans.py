@@ -1,0 +1,156 @@
+"""What the embedded chat model does for questions as people ask them: over the whole service, on the samples."""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from proviso_client.v1 import chat_pb2, context_pb2, turns_pb2
+from proviso_service.cli.demo import SAMPLES
+from tests.support.running import RunningService, final_of, input_of, running_service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+MOST_CALLS = 3
+
+
+@dataclass(frozen=True)
+class Asked:
+    events: Sequence[chat_pb2.AgentEvent]
+
+    @property
+    def final(self) -> chat_pb2.FinalState:
+        return final_of(list(self.events))
+
+    @property
+    def quoted(self) -> set[str]:
+        return {citation.filename for citation in self.final.citations}
+
+    def calls(self, tool: str) -> list[dict[str, object]]:
+        started = [event for event in self.events if event.WhichOneof("event") == "tool_start"]
+        assert len(started) <= MOST_CALLS
+        return [input_of(event) for event in started if event.tool_start.tool == tool]
+
+
+@dataclass(frozen=True)
+class Matter:
+    service: RunningService
+    matter_id: str
+
+    async def ask(self, question: str, session_id: str = "") -> Asked:
+        context = context_pb2.MatterContext(matter_id=self.matter_id)
+        request = chat_pb2.ChatRequest(message=question, matter_context=context, session_id=session_id)
+        asked = Asked([event async for event in self.service.chat.Chat(request)])
+        assert asked.final.exit_reason == turns_pb2.EXIT_REASON_COMPLETED, asked.final
+        assert not asked.final.omitted_sentences, asked.final.message
+        return asked
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def matter(tmp_path_factory: pytest.TempPathFactory, models_dir: Path) -> AsyncIterator[Matter]:
+    async with running_service(tmp_path_factory.mktemp("data"), models_dir) as service:
+        matter_id = await service.create_matter()
+        for number, path in enumerate(sorted(SAMPLES.iterdir())):
+            # As scans are named: nothing of the name tells what a document is.
+            await service.upload(matter_id, f"scan-{number}{path.suffix}", path.read_bytes())
+        await service.wait_until_ready(matter_id)
+        yield Matter(service, matter_id)
+
+
+SCANS = {path.stem: f"scan-{number}{path.suffix}" for number, path in enumerate(sorted(SAMPLES.iterdir()))}
+
+
+@pytest.mark.parametrize(
+    ("question", "document", "said"),
+    [
+        ("Which law applies to our deal with Halcyon?", "mutual-nda", "law"),
+        ("How much notice must Ingrid Solheim give?", "employment-agreement", "notice"),
+        ("How long does Sumire have to acknowledge an order?", "supply-agreement", "five business days"),
+    ],
+)
+async def test_a_document_is_known_by_its_parties(matter: Matter, question: str, document: str, said: str) -> None:
+    asked = await matter.ask(question)
+    assert asked.quoted == {SCANS[document]}
+    assert said in asked.final.message
+
+
+async def test_two_documents_that_are_named_are_both_asked(matter: Matter) -> None:
+    asked = await matter.ask("How do the Halcyon and the Sumire agreements differ on the governing law?")
+    assert asked.quoted == {SCANS["mutual-nda"], SCANS["supply-agreement"]}
+    [call] = asked.calls("isaacus_extract")
+    assert call["each_document"] is True
+
+
+async def test_which_documents_is_answered_by_one_call_for_all(matter: Matter) -> None:
+    asked = await matter.ask("Which of our contracts are governed by the laws of England?")
+    [call] = asked.calls("isaacus_extract")
+    assert call["each_document"] is True
+    assert "document_ids" not in call
+    assert re.match(r"\d+ documents?(?: of \d+)?:|I found no document that says so for certain", asked.final.message)
+    assert SCANS["commercial-lease"] in asked.quoted
+    assert SCANS["supply-agreement"] not in asked.quoted, "it is governed by the laws of Singapore"
+
+
+async def test_what_is_not_certain_is_said_to_be_not_certain(matter: Matter) -> None:
+    asked = await matter.ask("Are we allowed to bring our pets to the premises of the landlord?")
+    assert asked.final.message.startswith("I found no")
+
+
+@pytest.mark.parametrize("question", ['What is an "Epidemic Failure"?', 'What do they mean by "Epidemic Failure"?'])
+async def test_a_defined_term_is_answered_by_its_definition(matter: Matter, question: str) -> None:
+    asked = await matter.ask(question)
+    assert "means the failure of three per cent or more" in asked.final.message
+    assert asked.quoted == {SCANS["supply-agreement"]}
+
+
+@pytest.mark.parametrize("message", ["{IS termination clause}", "Please run the IQL query: `{IS termination clause}`"])
+async def test_a_query_that_is_typed_is_run(matter: Matter, message: str) -> None:
+    asked = await matter.ask(message)
+    assert asked.calls("isaacus_iql") == [{"query": "{IS termination clause}"}]
+    assert "satisf" in asked.final.message
+
+
+async def test_a_faulty_query_shows_its_fault_under_the_caret_with_remedies(matter: Matter) -> None:
+    asked = await matter.ask("{IS terminaton clause}")
+    assert "{IS terminaton clause}\n    ^\n" in asked.final.message
+    assert "Use the template {IS termination clause}" in asked.final.message
+    assert not asked.quoted
+
+
+async def test_what_is_left_out_can_be_asked_for(matter: Matter) -> None:
+    seen: list[set[tuple[str, int]]] = []
+    left = 1
+    message = "Find all termination clauses"
+    while left:
+        asked = await matter.ask(message, "s-more")
+        seen.append({(one.document_id, one.start) for one in asked.final.citations})
+        more = re.search(r'(\d+) more passages? not quoted here; say "show more"', asked.final.message)
+        left, message = int(more[1]) if more else 0, "show more"
+        assert len(seen) < 20
+    assert len(seen) > 1
+    assert all(not first & second for first, second in pairwise(seen))
+
+
+async def test_a_follow_up_keeps_the_document(matter: Matter) -> None:
+    await matter.ask("Which law applies to our deal with Halcyon?", "s-follow")
+    asked = await matter.ask("And how long is the term?", "s-follow")
+    assert asked.quoted == {SCANS["mutual-nda"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Was passiert mit dem Haustier des Mieters in der Wohnung von Avonquay?", "Ich habe keine Stelle gefunden"),
+        ("Que se passe-t-il avec les animaux dans les locaux d'Avonquay ?", "Je n'ai pas trouv"),
+    ],
+)
+async def test_questions_in_other_languages_are_looked_up_and_answered_in_them(
+    matter: Matter, question: str, said: str
+) -> None:
+    asked = await matter.ask(question)
+    assert asked.calls("isaacus_extract")
+    assert asked.final.message.startswith(said) or not asked.quoted
