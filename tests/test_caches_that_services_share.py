@@ -70,7 +70,7 @@ async def test_the_same_question_in_both_at_once_is_answered_once(sharing: Shari
         assert sum(final.usage.model_calls for final in finals) == calls
         caches = [caches_of(service) for service in services]
         assert [sum(one.replies.misses for one in caches), sum(one.replies.hits for one in caches)] == [calls, calls]
-        assert [sum(one.results.misses for one in caches), sum(one.results.hits for one in caches)] == [1, 1]
+        assert [sum(one.results.misses for one in caches), sum(one.results.hits for one in caches)] == [2, 2]
 
 
 async def test_a_service_waits_for_the_reply_that_another_one_is_being_given(sharing: SharingServices) -> None:

@@ -154,11 +154,18 @@ async def test_the_same_calls_and_words_give_what_the_embedded_model_gives(
         (its_document,) = await embedded.wait_until_ready(matter_id)
         expected = await embedded.ask(question, matter_id)
     (document,) = await world.service.wait_until_ready(world.matter_id)
-    starts = [e.tool_start for e in expected if e.WhichOneof("event") == "tool_start"]
-    inputs = [json.loads(s.input_json.replace(its_document.document_id, document.document_id)) for s in starts]
-    script = [calls((start.tool, args)) for start, args in zip(starts, inputs, strict=True)]
-    world.gemini.then(*script, says(text_of(expected)))
+    steps: list[list[tuple[str, dict[str, Any]]]] = []
+    kinds_before = ["", *(event.WhichOneof("event") or "" for event in expected)]
+    for before, event in zip(kinds_before, expected, strict=False):
+        if event.WhichOneof("event") == "tool_start":
+            start = event.tool_start
+            args = json.loads(start.input_json.replace(its_document.document_id, document.document_id))
+            if before != "tool_start":
+                steps.append([])
+            steps[-1].append((start.tool, args))
+    world.gemini.then(*(calls(*step) for step in steps), says(text_of(expected)))
     events = await world.service.ask(question, world.matter_id)
+    inputs = [args for step in steps for _, args in step]
     assert [input_of(e) for e in events if e.WhichOneof("event") == "tool_start"] == inputs
     assert comparable(final_of(events)) == comparable(final_of(expected))
     assert final_of(events).citations

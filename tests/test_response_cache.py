@@ -44,7 +44,11 @@ async def test_a_question_asked_again_is_answered_alike_without_tokens(service: 
     assert (final_of(first).from_cache, final_of(second).from_cache) == (False, True)
     assert plain(final_of(first)) == plain(final_of(second))
     ends = [e.tool_end for e in second if e.WhichOneof("event") == "tool_end"]
-    assert [(end.tool, end.from_cache) for end in ends] == [("list_matter_documents", False), ("isaacus_search", True)]
+    assert [(end.tool, end.from_cache) for end in ends] == [
+        ("list_matter_documents", False),
+        ("isaacus_search", True),
+        ("isaacus_extract", True),
+    ]
     usage = final_of(second).usage
     assert (usage.input_tokens, usage.output_tokens, usage.model_calls, usage.cached_input_tokens) == (0, 0, 0, 0)
     calls = len(final_of(first).usage.calls)

@@ -43,17 +43,17 @@ async def test_what_a_service_was_told_is_there_for_the_next_one_and_goes_when_i
         async with running_service(tmp_path / "data", models_dir, text("Thirty days."), storage=kept) as service:
             matter_id = await service.create_matter(agreement=AGREEMENT)
             asked = await service.ask("What is the notice period?", matter_id, session_id="s1")
-            before = await found(service, matter_id, "confidential information")
+            before = await found(service, matter_id, "governing law")
             assert before
         assert not list((tmp_path / "data").glob("state.sqlite3-*"))
         async with running_service(tmp_path / "data", models_dir, storage=kept) as service:
             listed = await service.sessions.ListMessages(sessions_pb2.ListMessagesRequest(session_id="s1"))
             assert listed.messages[-1].content == final_of(asked).message
-            assert await found(service, matter_id, "confidential information") == before
+            assert await found(service, matter_id, "governing law") == before
             [document] = await service.wait_until_ready(matter_id)
             deletion = matters_pb2.DeleteDocumentRequest(matter_id=matter_id, document_id=document.document_id)
             await service.matters.DeleteDocument(deletion)
-            assert not await found(service, matter_id, "confidential information")
+            assert not await found(service, matter_id, "governing law")
 
 
 async def test_ranks_and_scores_are_those_of_sqlite(
@@ -91,7 +91,7 @@ async def test_a_lost_server_is_told_and_recovered_from_without_a_restart(
             own_postgres.start()
             await until_health(service, serving=True)
             assert await service.create_matter()
-            assert await found(service, matter_id, "confidential information")
+            assert await found(service, matter_id, "governing law")
 
 
 @pytest.mark.parametrize("first_shares", [True, False])

@@ -296,7 +296,8 @@ class ModelLoader:
     async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
             return IsaacusExtractor(await self._isaacus(), self._isaacus_config)
-        embedded = await asyncio.to_thread(EmbeddedExtractor.load, await self.minilm())
+        # It compares with meaning where something else needs the embedding model anyway.
+        embedded = await asyncio.to_thread(EmbeddedExtractor.load, self._minilm)
         self._stack.push_async_callback(embedded.close)
         processes = self._model_processes()
         return ProcessExtractor(processes, embedded) if processes else embedded

@@ -40,7 +40,7 @@ Where neither the tool contract nor the vendor's documentation decides, this is 
 """
 
 from proviso_service.iql.evaluation import ComparisonMode, Scores, evaluate, node_scores
-from proviso_service.iql.misreadings import misreadings
+from proviso_service.iql.misread import misreadings
 from proviso_service.iql.parser import parse
 from proviso_service.iql.problems import (
     Edit,

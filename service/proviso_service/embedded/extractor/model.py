@@ -35,6 +35,9 @@ _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 
 _DIGITS = 6
+_USUAL_SIMILARITY = 0.3
+"""That of a likely answer and its question."""
+
 _CONSTANTS = ("bias", "slope", "shift", "similarity")
 
 
@@ -42,7 +45,7 @@ class EmbeddedExtractor:
     """Implements AnswerExtractor. It works in one thread of its own, which `close` ends, and which makes the finder
     with the first question."""
 
-    def __init__(self, load: Callable[[], AnswerFinder], embedder: Embedder, model_id: str) -> None:
+    def __init__(self, load: Callable[[], AnswerFinder], embedder: Embedder | None, model_id: str) -> None:
         self._load = load
         self._embedder = embedder
         self._model_id = model_id
@@ -51,13 +54,13 @@ class EmbeddedExtractor:
         self._is_closed = False
 
     @classmethod
-    def load(cls, embedder: Embedder) -> Self:
-        """Reads the package's files. The model's id follows from code and data, and from the embedder's."""
+    def load(cls, embedder: Embedder | None) -> Self:
+        """Reads the package's files. Without an embedder answers are found by their words alone. The model's id follows
+        from code and data, and from the embedder's."""
         own, words = _contents(__package__), _contents(classifier.__name__)
+        meaning = embedder.model_id.encode() if embedder else b""
         digest = sha256(
-            b"\0".join(
-                [*own.values(), *words.values(), _source(topics.__name__), shared_source(), embedder.model_id.encode()]
-            )
+            b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source(), meaning])
         ).hexdigest()
         load = partial(_finder, words[_WORDS], own[_HEAD])
         return cls(load, embedder, f"proviso-extractor-{digest[:16]}")
@@ -97,8 +100,8 @@ class EmbeddedExtractor:
         return await loop.run_in_executor(self._thread, self._answers, question, likely, similarities, len(passages))
 
     async def _similarities(self, question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
-        if not candidates:
-            return ()
+        if self._embedder is None or not candidates:
+            return [_USUAL_SIMILARITY] * len(candidates)
         vectors = await self._embedder.embed_documents([readable(one.piece.text) for one in candidates])
         cosines: list[float] = (vectors @ await self._embedder.embed_query(question)).astype(np.float64).tolist()
         return cosines
