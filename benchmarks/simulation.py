@@ -1,9 +1,9 @@
 """A queueing simulation of replicas, their client, PostgreSQL and Redis, by measured CPU times.
 
-Processes are stations: Redis and the client have one core at most, a replica one for its event loop and what its other
-threads take meanwhile, PostgreSQL one for each transaction. All of them share the cores of the machine. What waits at a
-station is served by turns, in slices, as the event loop and the kernel do. What a turn takes at each station was
-measured with one replica."""
+Processes are stations: Redis, the client and each replica have one core at most, for Python runs one thread at a time,
+and PostgreSQL one for each transaction. All of them share the cores of the machine. What waits at a station is served
+by turns, in slices, as the event loop and the kernel do. What a turn takes at each station was measured with one
+replica."""
 
 import heapq
 import random
@@ -107,11 +107,6 @@ class Costs:
     postgres_s: float
     redis_s: float
 
-    @property
-    def threads(self) -> float:
-        """The cores that a replica can use: while its loop has one, its other threads have what they take beside it."""
-        return self.replica_s / self.loop_s
-
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -210,8 +205,7 @@ class Result:
 def simulate(run: Run, costs: Costs, others: float) -> Result:
     """Runs the readers of a measured run, beside so many threads of other programs."""
     replicas = [Replica(f"replica {n}", costs.loop_s, _steps(run.workload)) for n in range(run.replicas)]
-    limits = {POSTGRES: UNLIMITED} | dict.fromkeys((replica.name for replica in replicas), costs.threads)
-    world, first_s = World(run.cores, limits, others), list[float]()
+    world, first_s = World(run.cores, {POSTGRES: UNLIMITED}, others), list[float]()
     chance = random.Random(0)  # noqa: S311
 
     def read(replica: Replica) -> Process:
@@ -238,7 +232,7 @@ def simulate_open(workload: Workload, costs: Costs, turns_per_s: float, turns: i
     `other_s` of the replica."""
     taken = replace(costs, replica_s=costs.replica_s + other_s)
     replica, at_s = Replica("replica", costs.loop_s, _steps(workload)), 0.0
-    limits = {POSTGRES: UNLIMITED, CLIENT: UNLIMITED, replica.name: 1}
+    limits = {POSTGRES: UNLIMITED, CLIENT: UNLIMITED}
     world, first_s = World(UNLIMITED, limits), list[float]()
     chance = random.Random(0)  # noqa: S311
     for _ in range(turns):
