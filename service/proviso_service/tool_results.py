@@ -154,7 +154,8 @@ class ExtractedAnswer(FoundPassage):
 
 class ExtractedAnswers(TurnResult):
     """What isaacus_extract answers. The first of the `citations` holds the `answer`, and `alternatives` other answers,
-    or those of other documents where each was asked; without an answer that is sure enough there are only these."""
+    or those of other documents where each was asked; without an answer that is sure enough there are only these. Where
+    each of `documents_asked` was asked, `not_shown` counts the answers for which there was no room."""
 
     question: str = ""
     answer: str = ""
@@ -162,6 +163,8 @@ class ExtractedAnswers(TurnResult):
     found: bool = False
     citations: tuple[ExtractedAnswer, ...] = ()
     alternatives: tuple[ExtractedAnswer, ...] = ()
+    documents_asked: int = 0
+    not_shown: int = 0
     document_errors: tuple[FailedDocument, ...] = ()
     truncated: bool = False
 

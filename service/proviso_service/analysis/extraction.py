@@ -96,7 +96,8 @@ class CitedAnswer:
 class ExtractOutcome:
     """What was found. `answer` is None where nothing is sure enough; `alternatives` are other answers, best first.
     `failed` are the documents that could not be read, each with its error. `rerank_failed` says that passages were
-    chosen without the reranker, because it failed. `outlines` are those of the documents that hold the answers."""
+    chosen without the reranker, because it failed. `outlines` are those of the documents that hold the answers, and
+    `documents` is the number of those that were read."""
 
     query: ExtractQuery
     model: str
@@ -105,6 +106,7 @@ class ExtractOutcome:
     failed: tuple[TargetDocument, ...]
     rerank_failed: bool = False
     outlines: Mapping[str, Outline] = field(default_factory=dict)
+    documents: int = 0
 
     def passage(self, citation: AnswerCitation) -> Chunk:
         """Returns the passage of a citation, on the page and in the clause in which the answer stands."""
@@ -172,6 +174,7 @@ class Extraction:
             failed=tuple(target for target in targets if target.error),
             rerank_failed=rerank_failed,
             outlines=await self._outlines(tenant, [answer, *alternatives] if answer else alternatives),
+            documents=sum(not target.error for target in targets),
         )
 
     async def _outlines(self, tenant: str, answers: Iterable[CitedAnswer]) -> Mapping[str, Outline]:

@@ -128,7 +128,11 @@ class ExtractResult:
             "document_errors": [error_of(target).as_json() for target in failed[:MAX_ERRORS_SHOWN]],
             "truncated": False,
         }
+        if self.outcome.query.each_document:
+            frame |= {"documents_asked": self.outcome.documents, "not_shown": 0}
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
+        if "not_shown" in frame:
+            frame["not_shown"] = len(list(self._by_weight())) - len(frame["citations"]) - len(frame["alternatives"])
         is_whole = is_whole and len(failed) <= MAX_ERRORS_SHOWN
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 

@@ -90,9 +90,25 @@ async def test_which_documents_is_answered_by_one_call_for_all(matter: Matter) -
     [call] = asked.calls("isaacus_extract")
     assert call["each_document"] is True
     assert "document_ids" not in call
-    assert re.match(r"\d+ documents?(?: of \d+)?:|I found no document that says so for certain", asked.final.message)
+    head = asked.final.message.splitlines()[0]
+    assert re.fullmatch(r"(?:At least )?\d documents? of 8:|I found no document that says so for certain.*", head)
     assert SCANS["commercial-lease"] in asked.quoted
     assert SCANS["supply-agreement"] not in asked.quoted, "it is governed by the laws of Singapore"
+
+
+async def test_which_documents_have_none_is_answered_by_their_names(matter: Matter) -> None:
+    asked = await matter.ask("Which of our contracts do not say which law governs them?")
+    first, _, others = asked.final.message.partition("\n\n")
+    assert asked.calls("list_matter_documents")
+    assert re.match(r"I found no passage on it in \d documents? of 8: |Each of the 8 documents", first)
+    assert SCANS["supply-agreement"] not in first or not others
+
+
+async def test_the_longest_period_is_found_among_the_documents(matter: Matter) -> None:
+    asked = await matter.ask("Which contract has the longest notice period for termination?")
+    first, _, others = asked.final.message.partition("\n\n")
+    assert re.match(r"scan-\d\.\w+ ", first)
+    assert others.startswith("Others that state one:")
 
 
 async def test_what_is_not_certain_is_said_to_be_not_certain(matter: Matter) -> None:

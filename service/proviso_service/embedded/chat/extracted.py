@@ -35,10 +35,6 @@ _PROBABLY = 0.3
 _CLOSEST = 4
 _OF_EACH = 2
 _MAX_LISTED = 12
-_NEGATED = re.compile(
-    r"\b(?:no|not|without|lacks?|lacking|silent|missing|n['\u2019]t|none|kein\w*|nicht|ohne|aucun\w*|sans|pas)\b",
-    re.IGNORECASE,
-)
 _ASKS_LARGEST = re.compile(r"\b(?:longest|highest|largest|biggest|most|latest|greatest)\b", re.IGNORECASE)
 _ASKS_SMALLEST = re.compile(r"\b(?:shortest|lowest|smallest|least|cheapest|earliest)\b", re.IGNORECASE)
 
@@ -118,19 +114,20 @@ def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: Docu
         if chosen is not None:
             rest = f"\n\nOthers that state one:\n{bullets(map(line_of, others))}" if others else ""
             return f"{line_of(chosen)}{rest}"
-    if _NEGATED.search(question) and listing is not None and listing.is_whole:
-        return _lacking(having, listing)
+    # What had no room is less likely still.
+    shows_all = not extracted.not_shown or (bool(answers) and answers[-1].confidence < _HAS_CLAUSE)
+    if request.asks_what_lacks:
+        return _lacking(having, listing) if listing is not None and listing.is_whole and shows_all else ""
     if not having:
         return closest(answers, "", question, request.language)
     certain = [one for one in having if one.confidence >= _PROBABLY]
-    asked = f" of {extracted.searched.documents}" if extracted.searched else ""
+    asked = f" of {extracted.documents_asked}" if extracted.documents_asked else ""
     if not certain:
         return f"{phrase('none for certain', request.language, '')}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
     lines = bullets(map(line_of, certain[:_MAX_LISTED]))
     more = len(certain) - _MAX_LISTED
-    return f"{counted(len(certain), 'document')}{asked}:\n{lines}" + (
-        f"\n- and {counted(more, 'more document')}" if more > 0 else ""
-    )
+    rest = f"\n- and {counted(more, 'more document')}" if more > 0 else ""
+    return f"{'' if shows_all else 'At least '}{counted(len(certain), 'document')}{asked}:\n{lines}{rest}"
 
 
 def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:
@@ -138,15 +135,18 @@ def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
     if not without:
         return f"Each of the {counted(len(has), 'document')} has a passage on it:\n{bullets(map(line_of, having))}"
-    verb = "has" if len(without) == 1 else "have"
-    head = f"{counted(len(without), 'document')} of {listing.total_count} {verb} no passage on it: {joined(without)}."
+    head = (
+        f"I found no passage on it in {counted(len(without), 'document')} of {listing.total_count}: {joined(without)}."
+    )
     return head + (f"\n\nThe others:\n{bullets(map(line_of, having[:_MAX_LISTED]))}" if having else "")
 
 
 def _extreme(answers: Sequence[ExtractedAnswer], *, largest: bool) -> ExtractedAnswer | None:
     """Returns the answer with the largest or smallest period or sum; None where they state none that compare."""
     days = [(value, one) for one in answers if (value := only_duration(one.answer or one.text)) is not None]
-    sums = [(amount[1], one) for one in answers if (amount := only_amount(one.answer or one.text))]
+    found = [(amount, one) for one in answers if (amount := only_amount(one.answer or one.text))]
+    is_of_one_currency = len({currency for (currency, _), _ in found}) == 1
+    sums = [(value, one) for (_, value), one in found] if is_of_one_currency else []
     figures = days if len(days) >= len(sums) else sums
     if not figures:
         return None

@@ -79,6 +79,10 @@ _ASKS_EACH = re.compile(
     r"|\b(?:quels?|quelles?|combien de) (?:\w+ )?(?:contrats?|documents?|accords?)\b",
     re.IGNORECASE,
 )
+_NEGATED = re.compile(
+    r"\b(?:no|not|without|lacks?|lacking|silent|missing|\w+n['\u2019]t|none|kein\w*|nicht|ohne|aucun\w*|sans|pas)\b",
+    re.IGNORECASE,
+)
 _DEFINES = re.compile(
     r"\b(?:what|who|which)\b.{0,60}\b(?:is|are|counts?|means?|meant|mean|covered|included|falls?|understood|define[ds]?)\b"
     r"|\b(?:definition|meaning) of\b|\bdefined\b|\bwas (?:ist|bedeutet|hei\u00dft)\b|\bqu['\u2019]est-ce\b",
@@ -131,6 +135,11 @@ class UserRequest:
     def asks_each_document(self) -> bool:
         """Whether each document of the matter is to be asked: which of them, how many, none, the longest."""
         return self.scope is Scope.MATTER and not self.mentions and _ASKS_EACH.search(self.question) is not None
+
+    @property
+    def asks_what_lacks(self) -> bool:
+        """Whether the documents that do not have something are asked for, for which all have to be known."""
+        return self.asks_each_document and _NEGATED.search(self.question) is not None
 
     @property
     def is_about_clauses(self) -> bool:
@@ -383,7 +392,7 @@ def needs_listing(request: UserRequest) -> bool:
         return False
     if request.mentions:
         return not (len(request.mentions) == 1 and names_viewed(request.mentions[0], request.viewed))
-    if request.scope is Scope.EARLIER or request.intent is Intent.LIST or request.names:
+    if request.scope is Scope.EARLIER or request.intent is Intent.LIST or request.names or request.asks_what_lacks:
         return True
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
         return request.scope is Scope.MATTER
