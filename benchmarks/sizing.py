@@ -27,7 +27,7 @@ BASE_MB = 500
 """Of a replica: the process with its models, and the logs of turns that have ended, of which 256 MiB are kept."""
 
 INDEX_MB = 1_074
-"""The default of PROVISO_STORAGE__INDEX_MEMORY_MB."""
+"""The default of PROVISO_DOCUMENTS__INDEX_MEMORY_MB."""
 
 STREAMS_AT_A_REPLICA = 32.0
 REPLICA_TURNS = 3_000
