@@ -140,6 +140,10 @@ async def outcome(
         found = await answers(channel, method, request, metadata)
     except grpc.aio.AioRpcError as error:
         refusal = refused_with(error)
+        # gRPC's asyncio client says so where an upload was refused while it was still sending. The next attempt is told
+        # why; see `passes` of the project's client.
+        if refusal.code is grpc.StatusCode.INTERNAL and method.client_streaming and not refusal.details:
+            return await outcome(channel, method, request, metadata)
         details = {kind: str(detail) for kind, detail in refusal.details.items()}
         return Outcome(refusal.code, refusal.message, details, tuple(sorted(refusal.trailing)))
     return Outcome(grpc.StatusCode.OK, answers=tuple(_plain(message) for message in found))
