@@ -190,7 +190,8 @@ def _asks_each(request: UserRequest, target: TargetDocuments, tools: Tools) -> b
 def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> list[PlannedCall]:
     """Returns the call that looks for the answer itself, for questions that ask for one."""
     asks = request.intent in (Intent.FACT, Intent.CLAUSE) and not request.section and not request.term
-    return [_extraction(request, target, each=False)] if asks and EXTRACT_TOOL in tools else []
+    is_listed = request.topic is not None and not target.documents  # several documents answer, which needs the calls
+    return [_extraction(request, target, each=False)] if asks and not is_listed and EXTRACT_TOOL in tools else []
 
 
 def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
