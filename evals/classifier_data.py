@@ -13,7 +13,8 @@ from evals.cache import CachedEmbedder
 from evals.corpus import Corpus, read_corpus
 from evals.data import DataProblem, load
 from evals.phrasings import phrasings
-from proviso_service.embedded import MiniLmEmbedder
+from proviso_service.embedded import Judge, MiniLmEmbedder
+from proviso_service.embedded.minilm import THREADS
 from proviso_service.reading import ReadingLimits
 
 FORMAL_CATEGORIES = frozenset(("Document Name", "Parties", "Agreement Date", "Effective Date", "Expiration Date"))
@@ -30,6 +31,7 @@ class Inputs:
     questions: Mapping[str, str]
     statements: Mapping[str, Sequence[str]]
     embedder: CachedEmbedder
+    judge: Judge
 
 
 def arguments(program: str, description: str) -> argparse.ArgumentParser:
@@ -56,7 +58,7 @@ async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
             corpus = await read_corpus(load(options.data, options.contracts), embedder, options.chunk_chars)
             questions = _questions(options.data)
             statements = {name: phrasings(name, question) for name, question in questions.items()}
-            yield Inputs(options.data, corpus, questions, statements, embedder)
+            yield Inputs(options.data, corpus, questions, statements, embedder, Judge(options.models_dir, THREADS))
         finally:
             embedder.close()
             await model.close()

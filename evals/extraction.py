@@ -24,10 +24,11 @@ from evals.extraction_fitting import fit_head
 from evals.extraction_ways import by_extractor, by_meaning, by_search, by_words, whole_sentences
 from evals.fitting import word_statistics
 from evals.library import library
-from proviso_service.embedded import EmbeddedExtractor, MiniLmEmbedder, ModelNotPrepared
+from proviso_service.embedded import EmbeddedExtractor, Judge, MiniLmEmbedder, ModelNotPrepared
 from proviso_service.embedded.classifier.fitted import WordStatistics
 from proviso_service.embedded.classifier.words import Stemmer
 from proviso_service.embedded.extractor.answers import AnswerFinder
+from proviso_service.embedded.minilm import THREADS
 from proviso_service.models import Embedder
 from proviso_service.reading import ReadingLimits
 
@@ -67,14 +68,14 @@ async def questions(
         )
 
 
-async def measure(put: Questions, embedder: Embedder) -> dict[str, dict[str, list[Judgement]]]:
+async def measure(put: Questions, embedder: Embedder, judge: Judge) -> dict[str, dict[str, list[Judgement]]]:
     """The agreement by slice of the questions and by way of answering."""
     halves = {
         half: [*(one for one in put.fitted if one.category_is_held_out is half), *_of_half(put.natural, True)]
         for half in (False, True)
     }
-    finders = {half: AnswerFinder(put.words, await fit_head(put.words, of, embedder)) for half, of in halves.items()}
-    extractors = {half: EmbeddedExtractor(partial(_same, finder), embedder, "") for half, finder in finders.items()}
+    finders = {half: AnswerFinder(put.words, fit_head(put.words, of, judge)) for half, of in halves.items()}
+    extractors = {half: EmbeddedExtractor(partial(_same, finder), judge, "") for half, finder in finders.items()}
     found: dict[str, dict[str, list[Judgement]]] = {}
     for one in [*put.measured, *_of_half(put.natural, False)]:
         pieces = finders[False].judge(one.text, [found.passage for found in one.found])
@@ -121,7 +122,7 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
 
 
 @asynccontextmanager
-async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, Embedder]]:
+async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, Embedder, Judge]]:
     """Opens the data and the models. Raises DataProblem and ModelNotPrepared."""
     data, categories = load(options.data, options.contracts), _categories(options.data)
     model = MiniLmEmbedder.load(options.models_dir)
@@ -131,7 +132,8 @@ async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, 
         embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
         try:
             of_natural = natural_contracts(options.data)
-            yield await questions(data, Path(scratch), embedder, categories, of_natural), embedder
+            judge = Judge(options.models_dir, THREADS)
+            yield await questions(data, Path(scratch), embedder, categories, of_natural), embedder, judge
         finally:
             embedder.close()
             await model.close()
@@ -146,8 +148,8 @@ def _categories(folder: Path) -> dict[str, str]:
 
 
 async def _run(options: argparse.Namespace) -> None:
-    async with opened(options) as (put, embedder):
-        slices = await measure(put, embedder)
+    async with opened(options) as (put, embedder, judge):
+        slices = await measure(put, embedder, judge)
     for name, ways in slices.items():
         print("\n".join((*report(name, ways), *by_category(ways))))
     if options.json:

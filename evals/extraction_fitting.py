@@ -11,15 +11,16 @@ from evals.extraction_data import Asked
 from evals.fitting import Floats, logistic
 from evals.overlaps import answers_it
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
-from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead
+from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, as_read
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.models import Embedder
-from proviso_service.reading import Span, readable
+from proviso_service.embedded.judge import Judge, margins
+from proviso_service.reading import Span
 
 _RIDGE = 0.3
 _FOLDS = 5
 _HARD, _OTHERS = 12, 12
-_CALIBRATED_ANSWERS = 24
+_CALIBRATED_ANSWERS = 12
+_UNANSWERED_SHARE = 6
 _FINAL_RIDGE = 0.001
 _LIKELY = [NAMES.index(name) for name in ("piece: bm25", "piece: concept", "passage: concept")]
 _SEED = 20_260
@@ -27,7 +28,8 @@ _SEED = 20_260
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Pieces of the passages found for one question: their texts and features, and whether they answer it."""
+    """Pieces of the passages found for one question: their texts as the judge reads them, their features, and whether
+    they answer it."""
 
     question: str
     category: str
@@ -44,14 +46,16 @@ def sample(finder: AnswerFinder, put: Asked) -> Sample:
         for piece, owner in zip(judged.pieces, judged.owners, strict=True)
     )
     labels = np.array([answers_it(place, put.spans) for place in places], dtype=np.bool_)
-    texts = [piece.text for piece in judged.pieces]
+    texts = [
+        as_read(piece, put.found[owner].passage) for piece, owner in zip(judged.pieces, judged.owners, strict=True)
+    ]
     return Sample(put.text, put.category, texts, judged.rows, labels, put.weight)
 
 
-async def fit_head(words: WordStatistics, put: Sequence[Asked], embedder: Embedder) -> AnswerHead:
-    """Fits the weights on all questions. What meaning adds, and the calibration, are fitted on the likeliest answers to
-    questions of categories that the weights behind these answers have not seen. Raises DataProblem when fewer than two
-    categories have answers."""
+def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> AnswerHead:
+    """Fits the weights on all questions. What the judge adds, and the calibration, are fitted on the likeliest answers
+    to questions of categories that the weights behind these answers have not seen. Raises DataProblem when fewer than
+    two categories have answers."""
     blank = AnswerHead(Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0), 0.0)
     finder = AnswerFinder(words, blank)
     samples = [sample(finder, one) for one in put]
@@ -63,27 +67,25 @@ async def fit_head(words: WordStatistics, put: Sequence[Asked], embedder: Embedd
         if not left_out or not any(one.labels.any() for one in others):
             continue
         weights, bias = _fit(others)
-        for one in left_out:
+        for one in _calibrating(left_out):
             logit = one.rows @ weights + bias
             best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
-            meant = await _similarities(one.question, [one.texts[index] for index in best], embedder)
-            likeliest.append(np.column_stack([logit[best], meant]))
+            support = margins(judge.logits([(one.question, one.texts[index]) for index in best]))
+            likeliest.append(np.column_stack([logit[best], support]))
             labels.append(one.labels[best])
             counts.append(np.full(len(best), one.weight))
     if not any(found.any() for found in labels):
         raise DataProblem("Too little is marked to fit on: answers of two categories are needed")
-    (slope, similarity), shift = logistic(
+    (slope, support), shift = logistic(
         np.concatenate(likeliest), np.concatenate(labels), np.concatenate(counts), _FINAL_RIDGE
     )
     weights, bias = _fit(samples)
-    return AnswerHead(Head(weights, bias, float(slope), shift), float(similarity))
+    return AnswerHead(Head(weights, bias, float(slope), shift), float(support))
 
 
-async def _similarities(question: str, texts: Sequence[str], embedder: Embedder) -> Floats:
-    if not texts:
-        return np.empty(0)
-    vectors = await embedder.embed_documents([readable(text) for text in texts])
-    return (vectors @ await embedder.embed_query(question)).astype(np.float64)
+def _calibrating(samples: Sequence[Sample]) -> list[Sample]:
+    """The questions that have answers, and some of the others: judging takes long."""
+    return [one for number, one in enumerate(samples) if one.labels.any() or number % _UNANSWERED_SHARE == 0]
 
 
 def _fit(samples: Sequence[Sample]) -> tuple[Floats, float]:

@@ -2,11 +2,13 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from evals.classifier_data import Inputs, arguments, opened_inputs
 from evals.data import DataProblem
-from evals.fitting import fit
+from evals.fitting import fit, fit_judged
+from proviso_service.analysis.model import IqlConfig
 from proviso_service.embedded import ModelNotPrepared, classifier
 from proviso_service.embedded.classifier.fitted import to_bytes
 
@@ -16,6 +18,8 @@ _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 async def write(inputs: Inputs, target: Path) -> int:
     """Fits on all contracts and categories; returns the size of the file in bytes."""
     fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder)
+    asked = inputs.corpus, inputs.statements, inputs.embedder, inputs.judge
+    fitted = replace(fitted, judged=await fit_judged(*asked, IqlConfig().judged_passages))
     content = to_bytes(fitted)
     await asyncio.to_thread(target.write_bytes, content)
     return len(content)

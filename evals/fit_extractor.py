@@ -10,24 +10,23 @@ from evals.data import DataProblem
 from evals.extraction import arguments, opened
 from evals.extraction_data import Asked
 from evals.extraction_fitting import fit_head
-from proviso_service.embedded import ModelNotPrepared, classifier, extractor
+from proviso_service.embedded import Judge, ModelNotPrepared, classifier, extractor
 from proviso_service.embedded.classifier.fitted import from_bytes
 from proviso_service.embedded.extractor.model import head_to_json
-from proviso_service.models import Embedder
 
 _TARGET = Path(extractor.__file__).with_name("fitted.json")
 
 
-async def shipped_head(put: list[Asked], embedder: Embedder) -> bytes:
+def shipped_head(put: list[Asked], judge: Judge) -> bytes:
     """The weights to ship: fitted on all questions, with the word statistics that are shipped."""
     words = from_bytes(resources.files(classifier).joinpath("fitted.npz").read_bytes()).words
-    return head_to_json(await fit_head(words, put, embedder))
+    return head_to_json(fit_head(words, put, judge))
 
 
 async def _run() -> None:
     options = arguments("python -m evals.fit_extractor", "Fits the embedded answer extractor.").parse_args()
-    async with opened(options) as (put, embedder):
-        content = await shipped_head([*put.fitted, *put.measured, *put.natural], embedder)
+    async with opened(options) as (put, _, judge):
+        content = shipped_head([*put.fitted, *put.measured, *put.natural], judge)
     await asyncio.to_thread(_TARGET.write_bytes, content)
     print(f"{_TARGET}: {len(content):,} bytes")
 

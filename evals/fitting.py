@@ -9,18 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.corpus import Corpus
+from evals.data import is_held_out
 from proviso_service.embedded.classifier.features import NAMES
 from proviso_service.embedded.classifier.fitted import (
     FittedClassifier,
     Head,
     HeadingTopics,
+    JudgedHead,
     WordStatistics,
     from_bytes,
+    logits_of,
     to_bytes,
 )
 from proviso_service.embedded.classifier.model import StatementScorer
+from proviso_service.embedded.classifier.statements import understand, wordings
 from proviso_service.embedded.classifier.words import Stemmer, titles_of
+from proviso_service.embedded.judge import Judge, margins
 from proviso_service.models import Embedder, Vectors
+from proviso_service.reading import readable
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +43,8 @@ _HEADING_FRAME = "the of and or to for in on by with a an without section articl
 _RIDGE = 3e-3
 _STEPS = 60
 _SEED = 20_260
+_MATTER_CONTRACTS = 16
+_MATTERS = 6
 
 
 def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:
@@ -219,6 +227,38 @@ def logistic(
 def _loss(x: Floats, labels: NDArray[np.bool_], share: Floats, ridge: Floats, w: Floats) -> float:
     logit = x @ w
     return float((share * (np.logaddexp(0, logit) - labels * logit)).sum() + (ridge * w * w).sum() / 2)
+
+
+async def fit_judged(
+    corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder, judge: Judge, most: int
+) -> JudgedHead:
+    """Fits how scores and the judge's margins make one score, on the `most` likeliest passages of each statement in
+    groups of contracts: matters, as it were. The scores are those of classifiers that have not seen the category."""
+    rng = np.random.default_rng(_SEED)
+    names = sorted(set(corpus.contracts))
+    rng.shuffle(names)
+    groups = [set(names[at : at + _MATTER_CONTRACTS]) for at in range(0, len(names), _MATTER_CONTRACTS)][:_MATTERS]
+    parts = [corpus.part(np.array([name in group for name in corpus.contracts])) for group in groups]
+    rows, labels = [], []
+    for half in (False, True):
+        others = {name: texts for name, texts in statements.items() if is_held_out("category", name) is not half}
+        scorer = StatementScorer(await fit(corpus, others, embedder))
+        for category in sorted(statements.keys() - others.keys()):
+            for part in (part for part in parts if part.labels[category].any()):
+                text = str(rng.choice(list(statements[category])))
+                statement = understand(text)
+                meant = await embedder.embed_documents(wordings(statement))
+                scores = scorer.score(statement, list(meant), part.passages, part.vectors).astype(np.float64)
+                best = np.argsort(-scores, kind="stable")[:most]
+                support = margins(
+                    judge.logits([(text, readable(part.passages[index].text)) for index in best.tolist()])
+                )
+                rows.append(np.column_stack([logits_of(scores[best]), support]))
+                labels.append(part.labels[category][best])
+    truth = np.concatenate(labels)
+    weights = np.where(truth, _POSITIVE_WEIGHT, 1.0)
+    (score, supported), shift = logistic(np.concatenate(rows), truth, weights)
+    return JudgedHead(float(score), float(supported), shift)
 
 
 async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder) -> FittedClassifier:

@@ -192,6 +192,21 @@ class ReadingClassifier(ABC):
         They equal those of `Classifier.score`. Raises what that raises."""
 
 
+class StatementJudge(Protocol):
+    """Reads passages together with a statement: slower than a Classifier and surer, so for the likeliest passages. An
+    implementation never blocks the event loop, and it bounds the number of calls that wait."""
+
+    def judges(self, statement: str) -> bool:
+        """Tells whether scores of the statement get better by it."""
+        ...
+
+    async def judge(self, statement: str, passages: Sequence[ModelPassage], scores: Scores) -> Scores:
+        """Returns the scores that take the place of the classifier's `scores` of the passages. A score depends on the
+        statement, the passage and its score alone, and is the same every time. Raises ModelClosed, and ModelBusy when
+        the queue is full."""
+        ...
+
+
 class Reranker(Protocol):
     """Tells how relevant passages are to a query. An implementation never blocks the event loop, and it bounds the
     number of calls that wait."""

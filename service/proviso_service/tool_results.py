@@ -155,7 +155,8 @@ class ExtractedAnswer(FoundPassage):
 class ExtractedAnswers(TurnResult):
     """What isaacus_extract answers. The first of the `citations` holds the `answer`, and `alternatives` other answers,
     or those of other documents where each was asked; without an answer that is sure enough there are only these. Where
-    each of `documents_asked` was asked, `not_shown` counts the answers for which there was no room."""
+    each of `documents_asked` was asked, `not_shown` counts the answers for which there was no room, and
+    `not_shown_confidence` is that of the surest of them."""
 
     question: str = ""
     answer: str = ""
@@ -165,6 +166,7 @@ class ExtractedAnswers(TurnResult):
     alternatives: tuple[ExtractedAnswer, ...] = ()
     documents_asked: int = 0
     not_shown: int = 0
+    not_shown_confidence: float = 0
     document_errors: tuple[FailedDocument, ...] = ()
     truncated: bool = False
 

@@ -21,6 +21,7 @@ from proviso_service.agent_catalog import AgentCatalog
 from proviso_service.analysis.classification import Classification, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.extraction import Extraction
+from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
@@ -321,7 +322,9 @@ def _document_scoring(settings: IqlConfig, resources: Resources) -> DocumentScor
     scores = SqlScoreStore(resources.database)
     models = resources.models
     scorer = Scorer(models.classifier, scores, cache, models.classifier_vectors, settings.max_kept_statements)
-    return DocumentScoring(scorer, settings)
+    judge = models.statement_judge
+    judging = Judging(judge, scores, settings.judged_passages) if judge and settings.judged_passages else None
+    return DocumentScoring(scorer, settings, judging=judging)
 
 
 async def _run(server: grpc.aio.Server, wired: Wired, stack: AsyncExitStack) -> None:

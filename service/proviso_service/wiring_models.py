@@ -29,6 +29,7 @@ from proviso_service.embedded import (
     EmbeddedChatModel,
     EmbeddedClassifier,
     EmbeddedExtractor,
+    Judge,
     MiniLmEmbedder,
     MiniLmEncoder,
     ModelProcesses,
@@ -40,7 +41,14 @@ from proviso_service.embedded import (
 from proviso_service.errors import ModelApiError
 from proviso_service.matters import ResidentIndexes
 from proviso_service.model_address import BackEndChoice, ServerAddress
-from proviso_service.models import AnswerExtractor, Classifier, Embedder, ReadingClassifier, Reranker
+from proviso_service.models import (
+    AnswerExtractor,
+    Classifier,
+    Embedder,
+    ReadingClassifier,
+    Reranker,
+    StatementJudge,
+)
 from proviso_service.notices import ALONE, Notices
 from proviso_service.settings import Settings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
@@ -106,6 +114,11 @@ class Models:
     classifier_vectors: str
     extractor: AnswerExtractor
     reranker: Reranker | None
+
+    @property
+    def statement_judge(self) -> StatementJudge | None:
+        """The classifier, if it is one that has a judge."""
+        return self.classifier if isinstance(self.classifier, EmbeddedClassifier | ProcessClassifier) else None
 
     @property
     def reading_classifier(self) -> ReadingClassifier | None:
@@ -232,6 +245,7 @@ class ModelLoader:
         self._server_config = servers or ModelServerConfig()
         self._client: IsaacusClient | None = None
         self._minilm: RecentQueries | None = None
+        self._judging: Judge | None = None
         self._processes: ModelProcesses | None = None
 
     async def models(self, classifier: Classifier | None = None, extractor: AnswerExtractor | None = None) -> Models:
@@ -288,7 +302,8 @@ class ModelLoader:
             return IsaacusClassifier(await self._isaacus(), self._isaacus_config)
         if self._chosen.classifier is BackEnd.SERVER:
             return await self._on_server("classifier", PairScorer.classifier)
-        embedded = await asyncio.to_thread(EmbeddedClassifier.load, await self.minilm())
+        embedder = await self.minilm()
+        embedded = await asyncio.to_thread(EmbeddedClassifier.load, embedder, self._judge())
         self._stack.push_async_callback(embedded.close)
         processes = self._model_processes()
         return ProcessClassifier(processes, embedded) if processes else embedded
@@ -296,11 +311,18 @@ class ModelLoader:
     async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
             return IsaacusExtractor(await self._isaacus(), self._isaacus_config)
-        # It compares with meaning where something else needs the embedding model anyway.
-        embedded = await asyncio.to_thread(EmbeddedExtractor.load, self._minilm)
+        embedded = await asyncio.to_thread(EmbeddedExtractor.load, self._judge())
         self._stack.push_async_callback(embedded.close)
         processes = self._model_processes()
         return ProcessExtractor(processes, embedded) if processes else embedded
+
+    def _judge(self) -> Judge | None:
+        """The judge; None where nothing else needs the files of the embedded models, which then need not be there."""
+        if self._judging is None and self._minilm is not None:
+            settings = self._settings
+            self._judging = Judge(settings.resolved_models_dir, settings.models.embed_threads)
+            self._stack.push_async_callback(self._judging.close)
+        return self._judging
 
     async def _reranker(self) -> Reranker | None:
         if self._chosen.reranker is BackEnd.ISAACUS:

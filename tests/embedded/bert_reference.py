@@ -1,4 +1,5 @@
-"""The sentence encoder in float32 numpy, written from the definition of BERT: what the ONNX model is held against."""
+"""The sentence encoder and the judge in float32 numpy, written from the definition of BERT: what the ONNX model is held
+against."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +16,20 @@ HEADS = 12
 
 def embed(weights: Weights, ids: Sequence[int]) -> Floats:
     """The unit vector of one text, from its token ids."""
-    hidden = (
+    mean = _states(weights, ids).mean(axis=0)
+    unit: Floats = mean / np.linalg.norm(mean)
+    return unit
+
+
+def judge(weights: Weights, ids: Sequence[int]) -> Floats:
+    """The logits of the verdicts on one pair, from its token ids."""
+    seen = np.tanh(_dense(weights, "judge.dense", _states(weights, ids)[:1]))
+    logits: Floats = _dense(weights, "judge.verdicts", seen)[0]
+    return logits
+
+
+def _states(weights: Weights, ids: Sequence[int]) -> Floats:
+    hidden: Floats = (
         weights["embeddings.word_embeddings.weight"][list(ids)]
         + weights["embeddings.position_embeddings.weight"][: len(ids)]
         + weights["embeddings.token_type_embeddings.weight"][0]
@@ -23,9 +37,7 @@ def embed(weights: Weights, ids: Sequence[int]) -> Floats:
     hidden = _norm(weights, "embeddings.LayerNorm", hidden)
     for layer in range(6):
         hidden = _layer(weights, f"encoder.layer.{layer}", hidden)
-    mean = hidden.mean(axis=0)
-    unit: Floats = mean / np.linalg.norm(mean)
-    return unit
+    return hidden
 
 
 def _layer(weights: Weights, name: str, hidden: Floats) -> Floats:

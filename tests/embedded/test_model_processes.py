@@ -12,6 +12,7 @@ import pytest
 from proviso_service.embedded import (
     EmbeddedClassifier,
     EmbeddedExtractor,
+    Judge,
     MiniLmEmbedder,
     ModelProcesses,
     ProcessClassifier,
@@ -47,7 +48,7 @@ def passages(texts: Sequence[str], vectors: Vectors) -> list[ModelPassage]:
 
 
 async def test_all_models_say_what_they_say_in_the_services_own_process(
-    processes: ModelProcesses, embedder: MiniLmEmbedder
+    processes: ModelProcesses, embedder: MiniLmEmbedder, models_dir: Path
 ) -> None:
     remote = ProcessEmbedder(processes)
     many = [f"{text} {number}" for number in range(40) for text in TEXTS]
@@ -56,8 +57,9 @@ async def test_all_models_say_what_they_say_in_the_services_own_process(
     assert np.array_equal(await remote.embed_query(TEXTS[0]), await embedder.embed_query(TEXTS[0]))
     assert (await remote.embed_documents([])).shape == (0, remote.dimensions)
 
-    own = EmbeddedClassifier.load(embedder)
-    classifier = ProcessClassifier(processes, EmbeddedClassifier.load(remote))
+    judge = Judge(models_dir, threads=1)
+    own = EmbeddedClassifier.load(embedder, judge)
+    classifier = ProcessClassifier(processes, EmbeddedClassifier.load(remote, judge))
     assert (classifier.model_id, classifier.words_id) == (own.model_id, own.words_id)
     judged = passages(many, vectors)
     for statement in ("This is a clause about insurance.", "This clause obliges the Customer to pay."):
@@ -71,14 +73,19 @@ async def test_all_models_say_what_they_say_in_the_services_own_process(
         strict=True,
     ):
         assert np.array_equal(ours, theirs)
+    scores = np.array([0.2, 0.9], dtype=np.float32)
+    assert classifier.judges(statements[0])
+    better = await classifier.judge(statements[0], judged[:2], scores)
+    assert np.array_equal(better, await own.judge(statements[0], judged[:2], scores))
     await own.close()
 
-    extractor = EmbeddedExtractor.load(embedder)
+    extractor = EmbeddedExtractor.load(judge)
     question = "Which law governs?"
     found = await ProcessExtractor(processes, extractor).extract(question, judged[:8])
     assert found == await extractor.extract(question, judged[:8])
     assert any(found)
     await extractor.close()
+    await judge.close()
 
 
 async def test_calls_of_a_process_that_is_killed_are_made_in_another(

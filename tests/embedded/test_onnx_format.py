@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from proviso_service.embedded import onnx_format
-from proviso_service.embedded.bert_graph import BertShape, build_sentence_encoder
+from proviso_service.embedded.bert_graph import BertShape, build_judge, build_sentence_encoder
 from proviso_service.embedded.onnx_format import Attribute, ElementType
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -49,6 +49,23 @@ def test_the_encoder_is_a_sound_graph_in_the_form_that_the_package_would_write()
     onnx.checker.check_model(model, full_check=True)
     assert model.SerializeToString(deterministic=True) == written
     assert [output.name for output in model.graph.output] == ["embedding"]
+
+
+def test_the_judge_is_a_sound_graph_in_the_form_that_the_package_would_write() -> None:
+    shapes = {
+        "dense.weight": (WIDTH, WIDTH),
+        "dense.bias": (WIDTH,),
+        "verdicts.weight": (3, WIDTH),
+        "verdicts.bias": (3,),
+    }
+    head = {f"judge.{name}": np.ones(shape, np.float32) for name, shape in shapes.items()}
+
+    written = build_judge(random_weights() | head, BertShape(heads=2, max_tokens=16, layer_norm_epsilon=1e-12))
+
+    model = onnx.load_from_string(written)
+    onnx.checker.check_model(model, full_check=True)
+    assert model.SerializeToString(deterministic=True) == written
+    assert [output.name for output in model.graph.output] == ["verdicts"]
 
 
 @given(attributes=ATTRIBUTES)

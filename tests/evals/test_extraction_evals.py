@@ -15,6 +15,7 @@ from evals.extraction_figures import Given, agreement, by_category, found_at, ju
 from evals.extraction_fitting import fit_head
 from evals.fit_extractor import shipped_head
 from evals.overlaps import answers_it, union_share, word_f1
+from proviso_service.embedded import Judge
 from proviso_service.embedded.extractor.model import head_from_json, head_to_json
 from proviso_service.reading.model import Span
 from tests.support.word_embedder import WordEmbedder
@@ -50,6 +51,11 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Questions:
     (folder / "spans.jsonl").write_text("\n".join(map(json.dumps, spans)))
     store = tmp_path_factory.mktemp("store")
     return asyncio.run(questions(load(folder, 10), store, WordEmbedder(), QUESTIONS, {}))
+
+
+@pytest.fixture(scope="module")
+def judge(models_dir: Path) -> Judge:
+    return Judge(models_dir, threads=1)
 
 
 def put(*spans: Span, category: str = "Insurance") -> Asked:
@@ -92,11 +98,11 @@ def test_figures_count_what_is_found_and_what_is_right() -> None:
     assert score_error([right]) == pytest.approx(0.2)
 
 
-async def test_the_extractor_is_fitted_on_one_half_and_measured_on_the_other(asked: Questions) -> None:
+async def test_the_extractor_is_fitted_on_one_half_and_measured_on_the_other(asked: Questions, judge: Judge) -> None:
     assert {is_held_out("contract", one.contract) for one in asked.fitted} == {False}
     assert {is_held_out("contract", one.contract) for one in asked.measured} == {True}
     assert {len(one.spans) for one in asked.measured if one.category == "Most Favored Nation"} == {0}
-    slices = await measure(asked, WordEmbedder())
+    slices = await measure(asked, WordEmbedder(), judge)
     assert {name.split()[0] for name in slices} == {"Held-out", "Fitted"}
     for ways in slices.values():
         assert list(ways) == [EXTRACTOR, SENTENCES, FIRST_HIT, BM25, COSINE]
@@ -108,16 +114,16 @@ async def test_the_extractor_is_fitted_on_one_half_and_measured_on_the_other(ask
     assert agreement(plain[SENTENCES]).f1[1] >= agreement(plain[EXTRACTOR]).f1[1]
 
 
-async def test_what_is_shipped_is_the_same_every_time(asked: Questions) -> None:
-    content = await shipped_head([*asked.fitted, *asked.measured], WordEmbedder())
-    assert content == await shipped_head([*asked.fitted, *asked.measured], WordEmbedder())
+def test_what_is_shipped_is_the_same_every_time(asked: Questions, judge: Judge) -> None:
+    content = shipped_head([*asked.fitted, *asked.measured], judge)
+    assert content == shipped_head([*asked.fitted, *asked.measured], judge)
     assert head_to_json(head_from_json(content)) == content
 
 
-async def test_one_category_is_too_little_to_fit_on(asked: Questions) -> None:
+def test_one_category_is_too_little_to_fit_on(asked: Questions, judge: Judge) -> None:
     of_one = [one for one in asked.fitted if one.category == "Insurance"]
     with pytest.raises(DataProblem, match="two categories"):
-        await fit_head(asked.words, of_one, WordEmbedder())
+        fit_head(asked.words, of_one, judge)
 
 
 def test_natural_questions_are_about_contracts_of_their_own() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from proviso_service.analysis.classification import Classification, ClassifyOutcome, ClassifyQuery, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
+from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import DocumentResult, IqlConfig, IqlOutcome, IqlQuery
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import PASSAGES_AT_ONCE, Scorer
@@ -17,7 +18,7 @@ from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document, DocumentStatus, Matter
-from proviso_service.models import Classifier
+from proviso_service.models import Classifier, StatementJudge
 from proviso_service.reading.model import Chunk, ParsedDocument
 from tests.support.migrated import state_in
 from tests.support.stored import MODEL, a_document, ingested, set_status, vectors_of
@@ -40,8 +41,8 @@ class AnalysisWorld:
         """Another life of the service: nothing is in memory."""
         return _opened(self.store, self.scores, classifier or self.classifier, IqlConfig(**settings))[0]
 
-    def restart(self, **settings: Any) -> None:
-        opened = _opened(self.store, self.scores, self.classifier, IqlConfig(**settings))
+    def restart(self, judge: StatementJudge | None = None, **settings: Any) -> None:
+        opened = _opened(self.store, self.scores, self.classifier, IqlConfig(**settings), judge=judge)
         self.analysis, self.classification = opened
 
     async def add(self, *passages: str, filename: str = "lease.txt") -> Document:
@@ -89,10 +90,12 @@ def _opened(
     classifier: Classifier,
     settings: IqlConfig,
     batch_passages: int = PASSAGES_AT_ONCE,
+    judge: StatementJudge | None = None,
 ) -> tuple[IqlAnalysis, Classification]:
     cache = ScoreCache(settings.max_cached_scores)
     scorer = Scorer(classifier, scores, cache, MODEL, settings.max_kept_statements)
-    scoring = DocumentScoring(scorer, settings, batch_passages)
+    judging = Judging(judge, scores, settings.judged_passages) if judge else None
+    scoring = DocumentScoring(scorer, settings, batch_passages, judging)
     templates = TemplateCatalog.load()
     return (
         IqlAnalysis(store, scores, scoring, templates, settings),

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
-import onnxruntime
-from tokenizers import Tokenizer
-
 from proviso_service.embedded import MiniLmEncoder, ModelNotPrepared
+from proviso_service.embedded.minilm import Encoding
 from proviso_service.models import Vectors
 
 _KEPT_BATCHES = 1_000
@@ -17,8 +15,8 @@ class RecallingEncoder(MiniLmEncoder):
     """The encoder, which recalls the vectors of whole batches: each start of the service embeds the same examples of
     intents and the same items of the agent."""
 
-    def __init__(self, session: onnxruntime.InferenceSession, tokenizer: Tokenizer) -> None:
-        super().__init__(session, tokenizer)
+    def __init__(self, encoding: Encoding) -> None:
+        super().__init__(encoding)
         self._encoded = lru_cache(_KEPT_BATCHES)(self._encode)
 
     def encode(self, batch: Sequence[list[int]]) -> Vectors:

@@ -4,12 +4,13 @@ with its own failure."""
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 import structlog
 
+from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.party_names import PartyStatement, Variants
 from proviso_service.analysis.scores import ScoresByStatement
@@ -107,8 +108,11 @@ class DocumentScoring:
 
     Reading, judging and saving twenty documents of usual length one by one takes ten times as long as together."""
 
-    def __init__(self, scorer: Scorer, settings: IqlConfig, batch_passages: int = 0) -> None:
+    def __init__(
+        self, scorer: Scorer, settings: IqlConfig, batch_passages: int = 0, judging: Judging | None = None
+    ) -> None:
         self._scorer = scorer
+        self._judging = judging
         self._at_once = settings.batches_at_once
         self._time_limit_s = settings.time_limit_s
         self._batch_passages = batch_passages or scorer.passages_at_once
@@ -128,6 +132,7 @@ class DocumentScoring:
             async with asyncio.timeout(self._time_limit_s) as limit, aclosing(self._run(job, failures)) as runs:
                 async for some in runs:
                     done += some
+                done = await self._judged(job, done)
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -138,11 +143,33 @@ class DocumentScoring:
         return sorted(done, key=lambda one: one.target.index)
 
     async def as_done(self, job: ScoringJob) -> AsyncGenerator[list[ScoredDocument], None]:
-        """Yields every target as it is done, some at a time. Closing the generator stops the work. The time limit is
-        that of each batch."""
+        """Yields every target as it is done, some at a time, and last those with passages that are judged: which ones
+        are the likeliest is known when all are scored. Closing the generator stops the work. The time limit is that of
+        each batch."""
+        likely: list[ScoredDocument] = []
         async with aclosing(self._run(job, [])) as runs:
             async for some in runs:
-                yield some
+                done: list[ScoredDocument] = []
+                for one in some:
+                    waits = self._judging is not None and self._judging.may_change(job.statements, one.scores)
+                    (likely if waits else done).append(one)
+                if done:
+                    yield done
+        try:
+            judged = await self._judged(job, likely)
+        except ProvisoError as error:
+            judged = [ScoredDocument(one.target, {}, error.message, error.cause) for one in likely]
+        if judged:
+            yield judged
+
+    async def _judged(self, job: ScoringJob, scored: Sequence[ScoredDocument]) -> list[ScoredDocument]:
+        """Returns the documents with the scores of judged passages. Raises what the judge raises."""
+        if self._judging is None:
+            return list(scored)
+        in_order = sorted(scored, key=lambda one: one.target.index)
+        by_id = {one.target.document_id: one.scores for one in in_order if one.scores}
+        judged = await self._judging.judged(job.tenant, job.statements, by_id)
+        return [replace(one, scores=judged.get(one.target.document_id, one.scores)) for one in in_order]
 
     async def _run(self, job: ScoringJob, failures: list[ProvisoError]) -> AsyncGenerator[list[ScoredDocument], None]:
         """Yields first the targets that need no scoring, then the others as they are scored. `failures` collects the

@@ -22,6 +22,12 @@ class IqlConfig(IqlSettings):
     time_limit_s: Seconds = Field(
         45.0, description="Time limit of a query; in a stream of results, of each batch of documents."
     )
+    judged_passages: int = Field(
+        30,
+        ge=0,
+        le=200,
+        description="Most passages of a statement that the embedded judge reads; 0 for none.",
+    )
     batches_at_once: int = Field(4, ge=1, le=64, description="Batches of passages that are scored at once.")
     max_cached_scores: int = Field(5_000_000, ge=0, description="Most scores that are kept in memory.")
     max_kept_statements: int = Field(

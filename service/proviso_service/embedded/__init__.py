@@ -1,4 +1,5 @@
-"""The embedded models: an encoder of sentences, a chat model, a classifier and an extractor that run in the process.
+"""The embedded models: an encoder of sentences, a judge, a chat model, a classifier and an extractor that run in the
+process.
 
     prepare_minilm(models_dir)                                     # once: writes the encoder's file
     embedder = MiniLmEmbedder.load(models_dir)
@@ -9,10 +10,11 @@ A library that needs no service: it knows the ports of the models (`models.py`),
 (`tool_results.py`) and the libraries of reading and of IQL. Nothing is downloaded: weights and fitted numbers come out
 of installed packages.
 
-`prepare.py` writes the encoder as an ONNX file (`bert_graph.py`, `onnx_format.py`), `prepared.py` finds it, and
-`minilm.py` runs it in a thread of its own (`embedding_queue.py`). `process` runs the models in processes of their own.
-`chat`, `classifier` and `extractor` are a folder each; `topics.py` lists the subjects that questions about agreements
-come back to.
+`prepare.py` writes the encoder and the judge as ONNX files (`bert_graph.py`, `onnx_format.py`) of a package's weights
+and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in a thread of its own
+(`embedding_queue.py`), and `judge.py` has the judge. `process` runs the models in processes of their own. `chat`,
+`classifier` and `extractor` are a folder each; `topics.py` lists the subjects that questions about agreements come back
+to.
 """
 
 from importlib import import_module
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from proviso_service.embedded.chat.model import EmbeddedChatModel
     from proviso_service.embedded.classifier.model import EmbeddedClassifier
     from proviso_service.embedded.extractor.model import EmbeddedExtractor
+    from proviso_service.embedded.judge import Judge
     from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
     from proviso_service.embedded.prepare import ModelSourceMissing, prepare_minilm
     from proviso_service.embedded.process.pool import ModelProcesses
@@ -35,6 +38,7 @@ __all__ = [
     "EmbeddedChatModel",
     "EmbeddedClassifier",
     "EmbeddedExtractor",
+    "Judge",
     "MiniLmEmbedder",
     "MiniLmEncoder",
     "ModelNotPrepared",
@@ -51,6 +55,7 @@ _LATER = {
     "EmbeddedClassifier": "classifier.model",
     "EmbeddedExtractor": "extractor.model",
     "EmbeddedChatModel": "chat.model",
+    "Judge": "judge",
     "MiniLmEmbedder": "minilm",
     "MiniLmEncoder": "minilm",
     "ModelProcesses": "process.pool",

@@ -1,7 +1,8 @@
-"""The sentence encoder as an ONNX graph: a BERT encoder in int8 with mean pooling and L2 normalisation inside.
+"""The sentence encoder and the judge as ONNX graphs: a BERT encoder in int8, with mean pooling and L2 normalisation
+inside, or with the judge's head.
 
-Inputs are `input_ids` and `attention_mask`, int64 of shape (batch, tokens); the output `embedding` is float32 of shape
-(batch, width) with unit rows.
+Inputs are `input_ids` and `attention_mask`, int64 of shape (batch, tokens). The output of the encoder, `embedding`, is
+float32 of shape (batch, width) with unit rows; that of the judge, `verdicts`, has the logits of the verdicts.
 
 Weights are quantised per output column when the graph is built, activations per token while it runs. One scale for a
 whole batch, as general tools make it, would let a text's vector depend on the texts beside it and loses more precision;
@@ -26,7 +27,7 @@ _IR_VERSION = 9  # what opset 20 was released with
 _RUNTIME_DOMAIN = "com.microsoft"  # ONNX Runtime's own operators; the fused integer product is one
 
 # Weights keep seven bits: processors without VNNI add two 8-bit products in 16 bits, which eight bits would overflow.
-_WEIGHT_LEVELS = 63
+WEIGHT_LEVELS = 63
 _WORD_LEVELS = 127
 _ACTIVATION_LEVELS = 127.0
 
@@ -43,7 +44,12 @@ class BertShape:
 
 def build_sentence_encoder(weights: Weights, shape: BertShape) -> bytes:
     """Returns the quantised graph as the content of a model file. Raises KeyError when a weight is missing."""
-    return _Builder(weights, shape).model()
+    return _Builder(weights, shape).encoder()
+
+
+def build_judge(weights: Weights, shape: BertShape) -> bytes:
+    """As `build_sentence_encoder`; the weights have those of the head, `judge.dense` and `judge.verdicts`."""
+    return _Builder(weights, shape).judge()
 
 
 class _Builder:
@@ -57,21 +63,39 @@ class _Builder:
         self._width = weights["embeddings.word_embeddings.weight"].shape[1]
         self._head_width = self._width // shape.heads
 
-    def model(self) -> bytes:
+    def encoder(self) -> bytes:
+        self._pool(self._hidden())
+        return self._model("sentence_encoder", "embedding", self._width)
+
+    def judge(self) -> bytes:
+        first = self._op(
+            "Gather", [self._hidden(), self._constant("first_token", np.asarray(0, dtype=np.int64))], axis=1
+        )
+        seen = self._op(
+            "Tanh", [self._dense("judge.dense", self._op("Squeeze", [first, self._ints("token_axis", [1])]))]
+        )
+        weight = self._constant("judge.verdicts.weight", np.ascontiguousarray(self._weights["judge.verdicts.weight"].T))
+        bias = self._constant("judge.verdicts.bias", self._weights["judge.verdicts.bias"])
+        self._nodes.append(onnx_format.node("Add", [self._op("MatMul", [seen, weight]), bias], ["verdicts"], {}))
+        return self._model("judge", "verdicts", len(self._weights["judge.verdicts.bias"]))
+
+    def _hidden(self) -> str:
         hidden = self._embeddings()
         bias = self._mask_bias()
         layer = 0
         while f"encoder.layer.{layer}.output.dense.weight" in self._weights:
             hidden = self._layer(f"encoder.layer.{layer}", hidden, bias)
             layer += 1
-        self._pool(hidden)
+        return hidden
+
+    def _model(self, name: str, output: str, width: int) -> bytes:
         inputs = (onnx_format.value(name, ElementType.INT64, ["batch", "tokens"]) for name in _INPUTS)
         return onnx_format.model(
-            graph_name="sentence_encoder",
+            graph_name=name,
             nodes=self._nodes,
             constants=self._constants.values(),
             inputs=inputs,
-            outputs=[onnx_format.value("embedding", ElementType.FLOAT, ["batch", self._width])],
+            outputs=[onnx_format.value(output, ElementType.FLOAT, ["batch", width])],
             producer="proviso",
             ir_version=_IR_VERSION,
             opsets={"": _OPSET, _RUNTIME_DOMAIN: 1},
@@ -88,8 +112,8 @@ class _Builder:
         return self._layer_norm("embeddings.LayerNorm", self._op("Add", [looked_up, sliced]))
 
     def _words(self) -> str:
-        quantised, scale = _quantise(self._weights["embeddings.word_embeddings.weight"], axis=1, levels=_WORD_LEVELS)
-        words = self._op("Gather", [self._constant("words", quantised), "input_ids"])
+        levels, scale = quantised(self._weights["embeddings.word_embeddings.weight"], axis=1, levels=_WORD_LEVELS)
+        words = self._op("Gather", [self._constant("words", levels), "input_ids"])
         scales = self._op("Gather", [self._constant("words.scale", scale), "input_ids"])
         return self._op("Mul", [self._op("Cast", [words], to=ElementType.FLOAT), scales])
 
@@ -142,13 +166,13 @@ class _Builder:
         return self._affine(name, value, self._weights[f"{name}.weight"].T, self._weights[f"{name}.bias"])
 
     def _affine(self, name: str, value: str, weight: Floats, bias: Floats) -> str:
-        quantised, column_scale = _quantise(weight, axis=0, levels=_WEIGHT_LEVELS)
+        columns, column_scale = quantised(weight, axis=0, levels=WEIGHT_LEVELS)
         levels, token_scale = self._quantise_tokens(value)
         product = self._op(
             "MatMulIntegerToFloat",
             [
                 levels,
-                self._constant(f"{name}.weight", quantised),
+                self._constant(f"{name}.weight", columns),
                 self._floats("one", 1.0),
                 self._constant(f"{name}.scale", column_scale[0]),
                 self._constant("activation_zero", np.asarray(128, dtype=np.uint8)),
@@ -197,7 +221,7 @@ class _Builder:
         return name
 
 
-def _quantise(values: Floats, *, axis: int, levels: int) -> tuple[NDArray[np.int8], Floats]:
+def quantised(values: Floats, *, axis: int, levels: int) -> tuple[NDArray[np.int8], Floats]:
     """Returns integers in [-levels, levels], and the scales that give the values back: one for all values along
     `axis`."""
     scale = np.maximum(np.abs(values).max(axis=axis, keepdims=True) / levels, np.finfo(np.float32).tiny)

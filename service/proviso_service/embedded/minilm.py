@@ -48,22 +48,21 @@ _JOBS_IN_LINE = 2
 """How many slices of its texts one call keeps in line: one is served while the next waits, and calls take turns."""
 
 
-class MiniLmEncoder:
-    """Turns texts into unit vectors in the calling thread."""
+class Encoding:
+    """A prepared model with its tokenizer, run in the calling thread; several threads may use it."""
 
     def __init__(self, session: "onnxruntime.InferenceSession", tokenizer: "Tokenizer") -> None:
         self._session = session
         self._tokenizer = tokenizer
 
     @classmethod
-    def load(cls, models_dir: Path, threads: int = THREADS) -> Self:
-        """Loads the model that was prepared in `models_dir`, to be run by `threads` threads. Raises
-        ModelNotPrepared."""
+    def load(cls, models_dir: Path, file: str, threads: int = THREADS) -> Self:
+        """Loads a model that was prepared in `models_dir`, to be run by `threads` threads. Raises ModelNotPrepared."""
         from tokenizers import Tokenizer  # it and the runtime are imported where a model is loaded: that takes long
 
         folder = find_prepared(models_dir)
         try:
-            session = _session(folder / MODEL_FILE, threads)
+            session = _session(folder / file, threads)
             tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         except Exception as error:  # neither library says more precisely what it may raise
             raise ModelNotPrepared(folder, "is damaged: it cannot be loaded") from error
@@ -78,16 +77,37 @@ class MiniLmEncoder:
         ids: list[int] = self._tokenizer.encode(readable).ids
         return ids
 
-    def encode(self, batch: Sequence[list[int]]) -> Vectors:
-        """Returns the vectors of the batch, of shape (len(batch), DIMENSIONS)."""
+    def run(self, batch: Sequence[list[int]]) -> Vectors:
+        """Returns what the model makes of each text of the batch: its only output."""
         width = max(len(ids) for ids in batch)
         input_ids = np.zeros((len(batch), width), dtype=np.int64)
         mask: NDArray[np.int64] = np.zeros_like(input_ids)
         for row, ids in enumerate(batch):
             input_ids[row, : len(ids)] = ids
             mask[row, : len(ids)] = 1
-        vectors: Vectors = self._session.run(None, {"input_ids": input_ids, "attention_mask": mask})[0]
-        return vectors
+        found: Vectors = self._session.run(None, {"input_ids": input_ids, "attention_mask": mask})[0]
+        return found
+
+
+class MiniLmEncoder:
+    """Turns texts into unit vectors in the calling thread."""
+
+    def __init__(self, encoding: Encoding) -> None:
+        self._encoding = encoding
+
+    @classmethod
+    def load(cls, models_dir: Path, threads: int = THREADS) -> Self:
+        """Loads the encoder that was prepared in `models_dir`, to be run by `threads` threads. Raises
+        ModelNotPrepared."""
+        return cls(Encoding.load(models_dir, MODEL_FILE, threads))
+
+    def tokens(self, text: str) -> list[int]:
+        """Returns at most MAX_TOKENS ids of tokens."""
+        return self._encoding.tokens(text)
+
+    def encode(self, batch: Sequence[list[int]]) -> Vectors:
+        """Returns the vectors of the batch, of shape (len(batch), DIMENSIONS)."""
+        return self._encoding.run(batch)
 
 
 class MiniLmEmbedder:

@@ -1,5 +1,5 @@
-"""Prepares the embedding model: it takes the weights from an installed package and writes an ONNX model in int8. This
-is done once, at set-up; nothing is downloaded, and no code of that package is run."""
+"""Prepares the embedded models: it takes the weights from an installed package, lays over them what was tuned, and
+writes ONNX models in int8. This is done once, at set-up; nothing is downloaded, and no code of that package is run."""
 
 import fcntl
 import importlib.metadata
@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.embedded.bert_graph import BertShape, Weights, build_sentence_encoder
+from proviso_service.embedded.bert_graph import BertShape, Weights, build_judge, build_sentence_encoder
 from proviso_service.embedded.prepared import (
     FILES,
     FOLDER,
+    JUDGE_FILE,
     MANIFEST_FILE,
     MAX_TOKENS,
     MODEL_FILE,
@@ -29,6 +30,7 @@ from proviso_service.embedded.prepared import (
     sha256_of,
     verify_prepared,
 )
+from proviso_service.embedded.tuned import JUDGE, tuned
 
 _MAX_TABLE_BYTES = 16 * 1024 * 1024
 
@@ -109,10 +111,15 @@ def _replace(models_dir: Path) -> Path:
 
 def _build(source: Path, folder: Path) -> None:
     weights = read_float_tensors(source / _WEIGHTS_FILE)
-    model = build_sentence_encoder(weights, BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON))
-    (folder / MODEL_FILE).write_bytes(model)
+    shape = BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON)
+    models = {
+        MODEL_FILE: build_sentence_encoder(weights, shape),
+        JUDGE_FILE: build_judge({**weights, **tuned(JUDGE)}, shape),
+    }
+    for name, content in models.items():
+        (folder / name).write_bytes(content)
     for name in FILES:
-        if name != MODEL_FILE:
+        if name not in models:
             shutil.copyfile(source / name, folder / name)
     records = {
         name: FileRecord(size_bytes=(folder / name).stat().st_size, sha256=sha256_of(folder / name)) for name in FILES

@@ -1,5 +1,5 @@
-"""The prepared embedding model on disk: one folder with a manifest, by which a damaged or incomplete model is
-recognised."""
+"""The prepared models on disk, the sentence encoder and the judge: one folder with a manifest, by which a damaged or
+incomplete one is recognised."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,13 +10,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 FOLDER = "minilm-int8"
 MODEL_ID = "all-MiniLM-L6-v2-int8-1"
 """The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
+JUDGE_ID = "proviso-judge-int8-1"
+"""The last number is raised when the judge judges otherwise."""
 DIMENSIONS = 384
 MAX_TOKENS = 256
 
 MODEL_FILE = "model.onnx"
+JUDGE_FILE = "judge.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
-FILES = (MODEL_FILE, TOKENIZER_FILE, "LICENSE", "NOTICE")
+FILES = (MODEL_FILE, JUDGE_FILE, TOKENIZER_FILE, "LICENSE", "NOTICE")
 
 
 class ModelNotPrepared(Exception):

@@ -42,7 +42,7 @@ from proviso_service.tools.search import MAX_DOCUMENT_IDS
 MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600
 MAX_OTHER_SHOWN = 100
-MIN_SENTENCE_CHARS = 120
+MIN_SENTENCE_CHARS = 80
 _SCORE_DIGITS = 3
 
 DESCRIPTION = """\
@@ -129,10 +129,12 @@ class ExtractResult:
             "truncated": False,
         }
         if self.outcome.query.each_document:
-            frame |= {"documents_asked": self.outcome.documents, "not_shown": 0}
+            frame |= {"documents_asked": self.outcome.documents, "not_shown": 0, "not_shown_confidence": 0.001}
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
         if "not_shown" in frame:
-            frame["not_shown"] = len(list(self._by_weight())) - len(frame["citations"]) - len(frame["alternatives"])
+            left = [citation.confidence for _, _, citation in self._by_weight()]
+            left = left[len(frame["citations"]) + len(frame["alternatives"]) :]
+            frame |= {"not_shown": len(left), "not_shown_confidence": round(max(left, default=0), _SCORE_DIGITS)}
         is_whole = is_whole and len(failed) <= MAX_ERRORS_SHOWN
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proviso_service.embedded import EmbeddedExtractor, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedExtractor, Judge
 from proviso_service.models import ModelPassage
 
 OPENING = (
@@ -43,11 +43,9 @@ CONTRACT = [ModelPassage(text) for text in (OPENING, TERM, TERMINATION, LAW, REN
 
 @pytest.fixture(scope="module")
 def extractor(models_dir: Path) -> Iterator[EmbeddedExtractor]:
-    embedder = MiniLmEmbedder.load(models_dir)
-    extractor = EmbeddedExtractor.load(embedder)
+    extractor = EmbeddedExtractor.load(Judge(models_dir, threads=1))
     yield extractor
     asyncio.run(extractor.close())
-    asyncio.run(embedder.close())
 
 
 async def ranked(extractor: EmbeddedExtractor, question: str) -> list[tuple[str, float]]:

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proviso_service.embedded import EmbeddedExtractor, MiniLmEmbedder
+from proviso_service.embedded import EmbeddedExtractor, Judge
+from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder, Candidate
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
-from tests.support.word_embedder import WordEmbedder
 
 LAW = ModelPassage("This lease is governed by the laws of Oregon.", ("9. Governing Law",))
 RENT = ModelPassage("Tenant shall pay a rent of $900 on the first day of every month, for two (2) years.", ("2. Rent",))
@@ -51,11 +51,9 @@ no_fixture_check = settings(max_examples=50, deadline=None, suppress_health_chec
 
 @pytest.fixture(scope="module")
 def extractor(models_dir: Path) -> Iterator[EmbeddedExtractor]:
-    embedder = MiniLmEmbedder.load(models_dir)
-    extractor = EmbeddedExtractor.load(embedder)
+    extractor = EmbeddedExtractor.load(Judge(models_dir, threads=1))
     yield extractor
     asyncio.run(extractor.close())
-    asyncio.run(embedder.close())
 
 
 @no_fixture_check
@@ -87,15 +85,13 @@ async def test_answers_do_not_depend_on_neighbours(
 
 
 async def test_answers_are_the_same_every_time(extractor: EmbeddedExtractor, models_dir: Path) -> None:
-    embedder = MiniLmEmbedder.load(models_dir)
-    other = EmbeddedExtractor.load(embedder)
+    other = EmbeddedExtractor.load(Judge(models_dir, threads=1))
     try:
         assert other.model_id == extractor.model_id
         for question in QUESTIONS:
             assert await other.extract(question, [LAW, RENT]) == await extractor.extract(question, [LAW, RENT])
     finally:
         await other.close()
-        await embedder.close()
 
 
 async def test_no_passages_have_no_answers(extractor: EmbeddedExtractor) -> None:
@@ -144,14 +140,14 @@ class Held(AnswerFinder):
         return []
 
     def answers(
-        self, text: str, candidates: Sequence[Candidate], similarities: Sequence[float], count: int
+        self, text: str, candidates: Sequence[Candidate], support: Floats, count: int
     ) -> list[list[AnswerSpan]]:
         return [[] for _ in range(count)]
 
 
 async def test_more_questions_than_may_wait_are_refused() -> None:
     finder = Held()
-    extractor = EmbeddedExtractor(lambda: finder, WordEmbedder(), "held")
+    extractor = EmbeddedExtractor(lambda: finder, None, "held")
     waiting = [asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(64)]
     assert await asyncio.to_thread(finder.entered.wait, 10)
     with pytest.raises(ModelBusy):
@@ -165,7 +161,7 @@ async def test_more_questions_than_may_wait_are_refused() -> None:
 async def test_closing_fails_what_waits_and_ends_the_thread() -> None:
     before = set(threading.enumerate())
     finder = Held()
-    extractor = EmbeddedExtractor(lambda: finder, WordEmbedder(), "held")
+    extractor = EmbeddedExtractor(lambda: finder, None, "held")
     under_way, waiting = (asyncio.ensure_future(extractor.extract("Who?", [LAW])) for _ in range(2))
     assert await asyncio.to_thread(finder.entered.wait, 10)
     closing = asyncio.ensure_future(extractor.close())

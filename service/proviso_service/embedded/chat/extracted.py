@@ -19,10 +19,10 @@ from proviso_service.embedded.chat.wording import bullets, counted, joined, name
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
-SURE = 0.5
+SURE = 0.6
 """Of answers from this confidence on, two in three are right on questions that nothing was fitted on."""
 
-AGREED = 0.25
+AGREED = 0.35
 """The same of answers that are also what reads most like an answer among the passages of a search."""
 
 _LEAST = 0.03
@@ -114,8 +114,7 @@ def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: Docu
         if chosen is not None:
             rest = f"\n\nOthers that state one:\n{bullets(map(line_of, others))}" if others else ""
             return f"{line_of(chosen)}{rest}"
-    # What had no room is less likely still.
-    shows_all = not extracted.not_shown or (bool(answers) and answers[-1].confidence < _HAS_CLAUSE)
+    shows_all = not extracted.not_shown or extracted.not_shown_confidence < _HAS_CLAUSE
     if request.asks_what_lacks:
         return _lacking(having, listing) if listing is not None and listing.is_whole and shows_all else ""
     if not having:

@@ -2,7 +2,7 @@
 weights of features. `evals` fits them, and the package ships them in `fitted.npz`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from proviso_service.embedded.classifier.matching import Floats
 
 Matrix = NDArray[np.float32]
+
+_LEAST = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,27 @@ class Head:
         return calibrated
 
 
+def logits_of(scores: Floats) -> Floats:
+    known = np.clip(scores, _LEAST, 1 - _LEAST)
+    logits: Floats = np.log(known / (1 - known))
+    return logits
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedHead:
+    """How a score and the judge's margin make one score: what the logit of the score and the margin are multiplied by,
+    and what is added."""
+
+    score: float = 1.0
+    support: float = 0.0
+    shift: float = 0.0
+
+    def scores(self, scores: Floats, support: Floats) -> Floats:
+        logit = self.score * logits_of(scores) + self.support * support + self.shift
+        found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+        return found
+
+
 @dataclass(frozen=True, slots=True)
 class FittedClassifier:
     """All fitted numbers of the classifier."""
@@ -65,6 +88,7 @@ class FittedClassifier:
     words: WordStatistics
     topics: HeadingTopics
     head: Head
+    judged: JudgedHead = field(default_factory=JudgedHead)
 
 
 def from_bytes(content: bytes) -> FittedClassifier:
@@ -82,6 +106,7 @@ def from_bytes(content: bytes) -> FittedClassifier:
             WordStatistics(rarity, float(data["unknown"]), {stem: tuple(found) for stem, found in companions.items()}),
             HeadingTopics(data["mean"].astype(np.float32), keys, values, data["topic_weights"].astype(np.float32)),
             Head(data["head"], bias, slope, shift),
+            JudgedHead(*data["judged"].tolist()),
         )
 
 
@@ -107,6 +132,7 @@ def to_bytes(fitted: FittedClassifier) -> bytes:
         topic_weights=topics.weights.astype(np.float16),
         head=head.weights,
         head_constants=np.array([head.bias, head.slope, head.shift]),
+        judged=np.array([fitted.judged.score, fitted.judged.support, fitted.judged.shift]),
     )
     return out.getvalue()
 

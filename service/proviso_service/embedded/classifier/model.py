@@ -19,6 +19,7 @@ from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, understand, wordings
 from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
+from proviso_service.embedded.judge import Judge
 from proviso_service.models import (
     Embedder,
     ModelBusy,
@@ -98,6 +99,10 @@ class StatementScorer:
         or right."""
         return _scores(statement, self._content_scores(statement, meant, block, vectors))
 
+    def judged(self, scores: Scores, support: Floats) -> Scores:
+        """Returns the scores with what the judge adds."""
+        return np.round(self.fitted.judged.scores(scores.astype(np.float64), support), _DECIMALS).astype(np.float32)
+
     def _content_scores(
         self, statement: UnderstoodStatement, meant: Sequence[Vectors], block: PassageBlock, vectors: Vectors
     ) -> Floats:
@@ -130,8 +135,16 @@ class EmbeddedClassifier(ReadingClassifier):
     """Implements Classifier. It scores in one thread of its own, which `close` ends, and which makes the scorer with
     the first passages."""
 
-    def __init__(self, embedder: Embedder, load: Callable[[], StatementScorer], model_id: str, words_id: str) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        judge: Judge | None,
+        load: Callable[[], StatementScorer],
+        model_id: str,
+        words_id: str,
+    ) -> None:
         self._embedder = embedder
+        self._judge = judge
         self._load = load
         self._model_id = model_id
         self._words_id = words_id
@@ -141,8 +154,9 @@ class EmbeddedClassifier(ReadingClassifier):
         self._is_closed = False
 
     @classmethod
-    def load(cls, embedder: Embedder) -> Self:
-        """Reads the package's files. The model's id follows from code, data and embedder."""
+    def load(cls, embedder: Embedder, judge: Judge | None = None) -> Self:
+        """Reads the package's files. The model's id follows from code, data and embedder. With a judge it is a
+        StatementJudge too."""
         files = sorted(
             (entry for entry in resources.files(__package__).iterdir() if entry.is_file()), key=lambda file: file.name
         )
@@ -150,7 +164,7 @@ class EmbeddedClassifier(ReadingClassifier):
         digest = sha256(b"\0".join([embedder.model_id.encode(), *contents.values(), shared_source()])).hexdigest()
         load = partial(_scorer, contents[_FITTED])
         words_id = sha256(contents[_WORDS] + shared_source()).hexdigest()[:16]
-        return cls(embedder, load, f"proviso-classifier-{digest[:16]}", words_id)
+        return cls(embedder, judge, load, f"proviso-classifier-{digest[:16]}", words_id)
 
     @property
     def model_id(self) -> str:
@@ -179,6 +193,16 @@ class EmbeddedClassifier(ReadingClassifier):
                 await self._in_thread(StatementScorer.score_block, statement, meant, block, vectors)
                 for statement, meant in asked
             ]
+
+    def judges(self, statement: str) -> bool:
+        understood = understand(statement)
+        return self._judge is not None and understood.form is Form.CONTENT and not understood.is_denied
+
+    async def judge(self, statement: str, passages: Sequence[ModelPassage], scores: Scores) -> Scores:
+        if self._judge is None:
+            return scores
+        support = await self._judge.support([(statement, readable(passage.text)) for passage in passages])
+        return await self._in_thread(StatementScorer.judged, scores, support)
 
     async def close(self) -> None:
         """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""

@@ -38,6 +38,8 @@ _RUN_IN_TITLE = re.compile(
 )
 
 
+_TITLE_NUMBER = re.compile(r"^\W*(?:(?:article|section)\s+)?(?:[\divxlc]+[.)\-:]|[\d.]+)*[\s.:\-]*", re.IGNORECASE)
+
 # The title of a clause that has none is its number.
 _NUMBER_ALONE = re.compile(r"(?:(?:section|clause|article|sec\.|\u00a7)\s*)?[\d.]+", re.IGNORECASE)
 _OPENING_CHARS = 160
@@ -217,3 +219,9 @@ class PassageBlock:
     @classmethod
     def of_words(cls, words: PassageWords) -> "PassageBlock":
         return cls(Words.of_lists(words.texts), Words.of_lists(words.titles))
+
+
+def plain_titles(passage: ModelPassage) -> tuple[str, ...]:
+    """Returns the titles above a passage and in its first line, outermost first and without their numbers."""
+    found = (_TITLE_NUMBER.sub("", title).strip(" .:") for title in titles_of(passage))
+    return tuple(dict.fromkeys(filter(None, found)))

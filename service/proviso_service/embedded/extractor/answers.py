@@ -11,11 +11,12 @@ from proviso_service.embedded.classifier.content import ContentReader, Statement
 from proviso_service.embedded.classifier.features import features as statement_features
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.words import PassageBlock, Stemmer, read_passage
+from proviso_service.embedded.classifier.words import PassageBlock, Stemmer, plain_titles, read_passage
 from proviso_service.embedded.extractor.features import NAMES, Piece, features, pieces_of
 from proviso_service.embedded.extractor.questions import AnswerKind, Bounds, UnderstoodQuestion, understand, values_in
+from proviso_service.embedded.judge import below_title
 from proviso_service.models import AnswerSpan, ModelPassage
-from proviso_service.reading import WORD
+from proviso_service.reading import WORD, readable
 
 MAX_ANSWERS = 8
 """How many answers one passage may give."""
@@ -30,11 +31,11 @@ _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|ba
 
 @dataclass(frozen=True, slots=True)
 class AnswerHead:
-    """The fitted numbers: `words` makes a logit of the features of a piece, and `similarity` is what the cosine of the
-    piece and the question adds to it."""
+    """The fitted numbers: `words` makes a logit of the features of a piece, and `support` is what the judge's logit
+    adds to it."""
 
     words: Head
-    similarity: float
+    support: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,13 @@ class JudgedPieces:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A piece that may be an answer. `owner` is the index of its passage, `logit` how likely it is by its words."""
+    """A piece that may be an answer. `owner` is the index of its passage, `logit` how likely it is by its words, and
+    `read` the piece as the judge reads it."""
 
     piece: Piece
     owner: int
     logit: float
+    read: str
 
 
 class AnswerFinder:
@@ -69,17 +72,19 @@ class AnswerFinder:
         """Returns the pieces of the passages, which have the indices from `first` on."""
         judged = self.judge(text, passages)
         logits = self._head.words.logit(judged.rows).tolist()
-        owners = (first + owner for owner in judged.owners)
-        return list(map(Candidate, judged.pieces, owners, logits))
+        return [
+            Candidate(piece, first + owner, logit, as_read(piece, passages[owner]))
+            for piece, owner, logit in zip(judged.pieces, judged.owners, logits, strict=True)
+        ]
 
     def answers(
-        self, text: str, candidates: Sequence[Candidate], similarities: Sequence[float], count: int
+        self, text: str, candidates: Sequence[Candidate], support: Floats, count: int
     ) -> list[list[AnswerSpan]]:
         """Returns the answers of each of `count` passages, as `AnswerExtractor.extract` does, from the candidates and
-        the cosine of each and the question."""
+        the judge's logit of each."""
         question = understand(text)
         weights = self._contents.read(question.wording).words.weights
-        logit = np.array([one.logit for one in candidates]) + self._head.similarity * np.asarray(similarities)
+        logit = np.array([one.logit for one in candidates]) + self._head.support * support
         scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
         found: list[list[AnswerSpan]] = [[] for _ in range(count)]
         for candidate, score in sorted(zip(candidates, scores, strict=True), key=_best_first):
@@ -140,6 +145,11 @@ class AnswerFinder:
 
     def _weight(self, word: str, weights: Mapping[int, float]) -> float:
         return weights.get(self._stemmer.number(word.lower()), 0.0)
+
+
+def as_read(piece: Piece, passage: ModelPassage) -> str:
+    """Returns a piece as the judge reads it."""
+    return below_title(plain_titles(passage), readable(piece.text))
 
 
 def _possible(text: str, question: UnderstoodQuestion) -> Iterator[Piece]:

@@ -1,5 +1,5 @@
-"""The embedded answer extractor: it finds answers by their words, by the grammar of drafting, and of the likeliest by
-their meaning."""
+"""The embedded answer extractor: it finds answers by their words and by the grammar of drafting, and has the judge read
+the likeliest."""
 
 import asyncio
 import json
@@ -14,11 +14,12 @@ import numpy as np
 
 from proviso_service.embedded import classifier, topics
 from proviso_service.embedded.classifier.fitted import Head, from_bytes
+from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.model import shared_source
 from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.models import AnswerSpan, Embedder, ModelBusy, ModelClosed, ModelPassage
-from proviso_service.reading import readable
+from proviso_service.embedded.judge import Judge
+from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
 
 _HEAD = "fitted.json"
 _WORDS = "fitted.npz"
@@ -26,44 +27,40 @@ _SOURCES = (".py", ".toml", ".npz", ".json")
 """The files on which answers depend: code and data, also those of the classifier, whose features are used here."""
 
 _BLOCK_PASSAGES = 64
-_COMPARED = 48
-_COMPARED_SHARE = 3
-"""So many of the likeliest pieces are compared with the question in meaning, or one for so many passages where that is
-more."""
+_JUDGED = 32
+_JUDGED_SHARE = 2
+"""So many of the likeliest pieces are judged, or one for so many passages where that is more."""
 
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 
 _DIGITS = 6
-_USUAL_SIMILARITY = 0.3
-"""That of a likely answer and its question."""
-
-_CONSTANTS = ("bias", "slope", "shift", "similarity")
+_CONSTANTS = ("bias", "slope", "shift", "support")
 
 
 class EmbeddedExtractor:
     """Implements AnswerExtractor. It works in one thread of its own, which `close` ends, and which makes the finder
     with the first question."""
 
-    def __init__(self, load: Callable[[], AnswerFinder], embedder: Embedder | None, model_id: str) -> None:
+    def __init__(self, load: Callable[[], AnswerFinder], judge: Judge | None, model_id: str) -> None:
         self._load = load
-        self._embedder = embedder
+        self._judge = judge
         self._model_id = model_id
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="extractor")
         self._waiting = 0
         self._is_closed = False
 
     @classmethod
-    def load(cls, embedder: Embedder | None) -> Self:
-        """Reads the package's files. Without an embedder answers are found by their words alone. The model's id follows
-        from code and data, and from the embedder's."""
+    def load(cls, judge: Judge | None) -> Self:
+        """Reads the package's files. Without a judge answers are found by their words alone. The model's id follows
+        from code and data, and from the judge's."""
         own, words = _contents(__package__), _contents(classifier.__name__)
-        meaning = embedder.model_id.encode() if embedder else b""
+        judged = judge.model_id.encode() if judge else b""
         digest = sha256(
-            b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source(), meaning])
+            b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source(), judged])
         ).hexdigest()
         load = partial(_finder, words[_WORDS], own[_HEAD])
-        return cls(load, embedder, f"proviso-extractor-{digest[:16]}")
+        return cls(load, judge, f"proviso-extractor-{digest[:16]}")
 
     @property
     def model_id(self) -> str:
@@ -94,17 +91,12 @@ class EmbeddedExtractor:
             work = partial(self._candidates, question, block, first)
             candidates.extend(await loop.run_in_executor(self._thread, work))
         candidates.sort(key=lambda one: -one.logit)
-        likely = candidates[: max(_COMPARED, len(passages) // _COMPARED_SHARE)]
-        similarities = await self._similarities(question, likely)
+        likely = candidates[: max(_JUDGED, len(passages) // _JUDGED_SHARE)]
         self._check_open()
-        return await loop.run_in_executor(self._thread, self._answers, question, likely, similarities, len(passages))
-
-    async def _similarities(self, question: str, candidates: Sequence[Candidate]) -> Sequence[float]:
-        if self._embedder is None or not candidates:
-            return [_USUAL_SIMILARITY] * len(candidates)
-        vectors = await self._embedder.embed_documents([readable(one.piece.text) for one in candidates])
-        cosines: list[float] = (vectors @ await self._embedder.embed_query(question)).astype(np.float64).tolist()
-        return cosines
+        support = np.zeros(len(likely))
+        if self._judge and likely:
+            support = await self._judge.support([(question, one.read) for one in likely])
+        return await loop.run_in_executor(self._thread, self._answers, question, likely, support, len(passages))
 
     @cached_property
     def _finder(self) -> AnswerFinder:
@@ -115,10 +107,10 @@ class EmbeddedExtractor:
         return self._finder.candidates(question, passages, first)
 
     def _answers(
-        self, question: str, candidates: Sequence[Candidate], similarities: Sequence[float], count: int
+        self, question: str, candidates: Sequence[Candidate], support: Floats, count: int
     ) -> Sequence[Sequence[AnswerSpan]]:
         self._check_open()
-        return self._finder.answers(question, candidates, similarities, count)
+        return self._finder.answers(question, candidates, support, count)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -147,16 +139,14 @@ def head_from_json(content: bytes) -> AnswerHead:
     weights = data["weights"]
     if not isinstance(weights, dict) or tuple(weights) != NAMES:
         raise ValueError("the fitted weights are not those of the features")
-    bias, slope, shift, similarity = (float(str(data[name])) for name in _CONSTANTS)
-    return AnswerHead(Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift), similarity)
+    bias, slope, shift, support = (float(str(data[name])) for name in _CONSTANTS)
+    return AnswerHead(Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift), support)
 
 
 def head_to_json(head: AnswerHead) -> bytes:
     words = head.words
     weights = {name: _rounded(weight) for name, weight in zip(NAMES, words.weights, strict=True)}
-    constants = dict(
-        zip(_CONSTANTS, map(_rounded, (words.bias, words.slope, words.shift, head.similarity)), strict=True)
-    )
+    constants = dict(zip(_CONSTANTS, map(_rounded, (words.bias, words.slope, words.shift, head.support)), strict=True))
     return json.dumps({"weights": weights, **constants}, indent=1).encode() + b"\n"
 
 

@@ -20,6 +20,7 @@ class Method(StrEnum):
     EMBED_DOCUMENTS = "embed_documents"
     SCORE = "score"
     SCORE_READ = "score_read"
+    JUDGE = "judge"
     EXTRACT = "extract"
 
 
@@ -70,6 +71,11 @@ async def _score_read(call: Message, models: ProcessModels) -> Message:
     return Message({}, await models.classifier.score_read(call.fields["statements"], parts))
 
 
+async def _judge(call: Message, models: ProcessModels) -> Message:
+    passages = [ModelPassage(text) for text in call.fields["passages"]]
+    return Message({}, [await models.classifier.judge(call.fields["text"], passages, call.arrays[0])])
+
+
 async def _extract(call: Message, models: ProcessModels) -> Message:
     found = await models.extractor.extract(call.fields["text"], list(_passages(call)))
     spans = [[(int(one.start), int(one.end), float(one.score)) for one in passage] for passage in found]
@@ -95,5 +101,6 @@ _WORK: Mapping[Method, Callable[[Message, ProcessModels], Awaitable[Message]]] =
     Method.EMBED_DOCUMENTS: _embed_documents,
     Method.SCORE: _score,
     Method.SCORE_READ: _score_read,
+    Method.JUDGE: _judge,
     Method.EXTRACT: _extract,
 }

@@ -94,6 +94,13 @@ class ProcessClassifier(ReadingClassifier):
     async def score_read(self, statements: Sequence[str], parts: Sequence[ReadPassages]) -> Sequence[Scores]:
         return (await self._processes.call(of_read_passages(statements, parts))).arrays
 
+    def judges(self, statement: str) -> bool:
+        return self._embedded.judges(statement)
+
+    async def judge(self, statement: str, passages: Sequence[ModelPassage], scores: Scores) -> Scores:
+        fields = {"method": Method.JUDGE, "text": statement, "passages": [passage.text for passage in passages]}
+        return (await self._processes.call(Message(fields, [scores]))).arrays[0]
+
 
 class ProcessExtractor:
     """Implements AnswerExtractor."""

@@ -1,0 +1,93 @@
+"""`python -m evals.training --data DIR [--measured] [--contracts SHARE] [--target DIR]` tunes the encoder and then the
+judge and writes the weights that the embedded models ship.
+
+`DIR` holds `cuad` and `contract_nli`. It takes some three hours on two cores."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from evals.training import encoder, judge
+from evals.training.bert import Arrays, Bert
+from evals.training.descent import device_of
+from evals.training.encoder import Tokens
+from evals.training.judge import CaseSource, Judge
+from evals.training.pairs import PairSource
+from evals.training.texts import Texts
+from proviso_service.embedded import tuned
+from proviso_service.embedded.prepare import find_source, read_float_tensors
+from proviso_service.embedded.prepared import MAX_TOKENS, TOKENIZER_FILE
+
+_TARGET = Path(tuned.__file__).parent
+_TUNED_FROM = 2
+"""The layers below this one stay as they are: they are the package's, and are not shipped."""
+
+_ENCODER_EPOCHS, _JUDGE_EPOCHS = 4, 3
+_DROPOUT = 0.1
+_SEED = 20_260
+
+
+def tune(texts: Texts, target: Path, *, every_category: bool, contracts: float) -> None:
+    """Writes `judge.npz` into a folder."""
+    torch.manual_seed(_SEED)
+    source = find_source()
+    weights, tokens = read_float_tensors(source / "model.safetensors"), _tokens(source / TOKENIZER_FILE)
+    pairs = PairSource(texts, every_category=every_category, contracts=contracts)
+    bert = Bert(weights, _TUNED_FROM).to(device_of())
+    encoder.tune(bert, pairs.epoch, tokens, _ENCODER_EPOCHS, _SEED, _say)
+    cases = CaseSource(texts, pairs, bert, tokens, every_category=every_category)
+    judging = Judge(Bert({**weights, **bert.tuned()}, _TUNED_FROM, _DROPOUT)).to(device_of())
+    judge.tune(judging, cases.epoch, tokens, _JUDGE_EPOCHS, _SEED, _say)
+    _write(target / tuned.JUDGE, judging.tuned())
+
+
+def _tokens(path: Path) -> Tokens:
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    known: dict[str, list[int]] = {}
+
+    def tokens(text: str) -> list[int]:
+        if text not in known:
+            known[text] = tokenizer.encode(text).ids
+        return known[text]
+
+    return tokens
+
+
+def _write(path: Path, weights: Arrays) -> None:
+    content = tuned.to_bytes(weights)
+    path.write_bytes(content)
+    _say(f"{path}: {len(content):,} bytes")
+
+
+def _say(text: str) -> None:
+    print(time.strftime("%H:%M:%S"), text, flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m evals.training", description="Tunes the embedded models.")
+    parser.add_argument("--data", type=Path, required=True, help="folder with cuad and contract_nli")
+    parser.add_argument("--target", type=Path, default=_TARGET, help="where the weights are written [the package]")
+    parser.add_argument(
+        "--contracts", type=float, default=1.0, metavar="SHARE", help="share of the contracts to tune on [1]"
+    )
+    parser.add_argument(
+        "--measured",
+        action="store_true",
+        help="leave out the categories that figures are shown for: to measure, not to ship",
+    )
+    options = parser.parse_args()
+    if not (options.data / "cuad" / "contracts").is_dir():
+        print(f"{options.data} has no cuad/contracts", file=sys.stderr)
+        return 1
+    tune(Texts(options.data), options.target, every_category=not options.measured, contracts=options.contracts)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

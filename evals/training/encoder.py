@@ -1,0 +1,46 @@
+"""Tunes the sentence encoder: what is asked and the text that it is about come near each other."""
+
+import random
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from evals.training.bert import Bert, mean_of
+from evals.training.descent import Say, descend, run
+from evals.training.pairs import Pair
+from proviso_service.embedded.judge import MAX_QUERY_TOKENS, MAX_TEXT_TOKENS
+
+Tokens = Callable[[str], list[int]]
+
+_BATCH = 64
+_SCALE = 20.0
+
+
+def tune(
+    bert: Bert, draw: Callable[[random.Random], list[Pair]], tokens: Tokens, epochs: int, seed: int, say: Say
+) -> None:
+    """Tunes the encoder in place by the contrast of each pair with the others of its batch, both ways."""
+    descend(bert, draw, lambda batch: _contrast(bert, batch, tokens), _BATCH, epochs, seed, say)
+
+
+def vectors(bert: Bert, texts: Sequence[list[int]]) -> Tensor:
+    """Unit vectors of texts, given as tokens."""
+
+    def mean(ids: Tensor, mask: Tensor) -> Tensor:
+        return mean_of(bert(ids, mask), mask)
+
+    return functional.normalize(run(mean, texts), dim=1)
+
+
+def _contrast(bert: Bert, batch: Sequence[Pair], tokens: Tokens) -> Tensor:
+    asked = vectors(bert, [tokens(pair.query)[:MAX_QUERY_TOKENS] for pair in batch])
+    held = vectors(bert, [tokens(pair.text)[:MAX_TEXT_TOKENS] for pair in batch])
+    likeness = _SCALE * asked @ held.T
+    right = torch.arange(len(batch))
+    no_negative = torch.tensor([[bool(one.asked & other.held) for other in batch] for one in batch])
+    no_negative[right, right] = False
+    likeness = likeness.masked_fill(no_negative.to(likeness.device), -1e4)
+    right = right.to(likeness.device)
+    return (functional.cross_entropy(likeness, right) + functional.cross_entropy(likeness.T, right)) / 2

@@ -1,0 +1,230 @@
+"""Tunes the judge: a model that reads what is asked or stated together with a text and tells whether the text supports
+it, contradicts it, or does neither. A text that answers a question supports it."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from evals.training.bert import Arrays, Bert
+from evals.training.descent import Say, descend, run
+from evals.training.encoder import Tokens, vectors
+from evals.training.pairs import PairSource
+from evals.training.texts import Hypothesis, Passage, Texts, clause_categories, is_measured
+from proviso_service.embedded.judge import MAX_TEXT_TOKENS, Verdict, below_title, joined_tokens
+
+_BATCH = 48
+_LIKELY = 12
+_TITLE_SHARE = 0.5
+_SENTENCE_SHARE = 0.7
+_JUDGED = ("plain", "lawyer", "true", "false", "short")
+_UNDECIDED = ("miss", "near")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    query: str
+    text: str
+    verdict: Verdict
+
+
+class Judge(nn.Module):
+    """The encoder and a head on the state of its first token."""
+
+    def __init__(self, bert: Bert) -> None:
+        super().__init__()
+        self.bert = bert
+        self.dense = nn.Linear(bert.width, bert.width)
+        self.verdicts = nn.Linear(bert.width, len(Verdict))
+
+    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Returns the logits of the verdicts, of shape (texts, 3)."""
+        found: Tensor = self.verdicts(torch.tanh(self.dense(self.bert(ids, mask)[:, 0])))
+        return found.float()
+
+    def tuned(self) -> Arrays:
+        """The weights of the tuned layers and of the head, by their names in the graph."""
+        head = {
+            f"judge.{name}": value.detach().cpu().numpy()
+            for name, value in self.named_parameters()
+            if "bert" not in name
+        }
+        return {**self.bert.tuned(), **head}
+
+
+class CaseSource:
+    """Draws cases; every epoch draws others. Wrong texts are those that the tuned encoder finds near the query in the
+    same contract."""
+
+    def __init__(
+        self, texts: Texts, source: PairSource, encoder: Bert, tokens: Tokens, *, every_category: bool
+    ) -> None:
+        self._texts = texts
+        self._source = source
+        self._encoder = encoder
+        self._tokens = tokens
+        self._categories = [
+            name for name in clause_categories(texts.questions) if every_category or not is_measured(name)
+        ]
+        self._by_contract: dict[str, list[Passage]] = defaultdict(list)
+        for passage in source.passages:
+            self._by_contract[passage.contract].append(passage)
+        self._sentences = {
+            name: [(passage, text) for passage in found for _, text in passage.sentences]
+            for name, found in self._by_contract.items()
+        }
+        self._vectors = {
+            name: self._embedded([text for _, text in found]) for name, found in self._sentences.items() if found
+        }
+
+        self._hypotheses = texts.entailments(held_out=False)
+        self._likely = self._likely_of(self._hypotheses)
+
+    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with torch.no_grad():
+            found = [
+                vectors(self._encoder, [self._tokens(text)[:MAX_TEXT_TOKENS] for text in texts[at : at + 512]])
+                for at in range(0, len(texts), 512)
+            ]
+        return np.concatenate([one.cpu().numpy() for one in found])
+
+    def epoch(self, rng: random.Random) -> list[Case]:
+        cases = [*self._of_written(rng), *self._of_natural(rng), *self._of_categories(rng)]
+        cases += [*self._of_headings(rng), *self._of_hypotheses(rng)]
+        rng.shuffle(cases)
+        return cases
+
+    def _near(self, contract: str, queries: Sequence[str]) -> list[list[tuple[Passage, str]]]:
+        """The sentences of the contract that are nearest to each query."""
+        likeness = self._embedded(queries) @ self._vectors[contract].T
+        best = np.argsort(-likeness, axis=1)[:, :_LIKELY]
+        return [[self._sentences[contract][index] for index in row] for row in best]
+
+    def _of_written(self, rng: random.Random) -> Iterator[Case]:
+        by_contract = defaultdict(list)
+        for one in self._source.written:
+            by_contract[one[0].contract].append(one)
+        for contract, found in by_contract.items():
+            asked = [(one, kind) for one in found for kind in _JUDGED if kind in one[3]]
+            near = self._near(contract, [one[3][kind] for one, kind in asked])
+            for ((passage, _, sentence, texts), kind), wrong in zip(asked, near, strict=True):
+                verdict = Verdict.CONTRADICTS if kind == "false" else Verdict.SUPPORTS
+                yield Case(texts[kind], _shown(rng, passage, sentence), verdict)
+                others = [(its, text) for its, text in wrong if text != sentence]
+                if others and kind != "short":
+                    its, text = rng.choice(others[1:] or others)
+                    yield Case(texts[kind], _shown(rng, its, text), Verdict.NEITHER)
+            for passage, _, sentence, texts in found:
+                for kind in _UNDECIDED:
+                    if kind in texts:
+                        yield Case(texts[kind], _shown(rng, passage, sentence), Verdict.NEITHER)
+
+    def _of_natural(self, rng: random.Random) -> Iterator[Case]:
+        for contract, question, spans in self._texts.natural:
+            if contract not in self._vectors:
+                continue
+            (wrong,) = self._near(contract, [question])
+            for span in spans:
+                passage = self._source.passage_of(contract, span)
+                if passage is None or passage.categories & self._source.left_out:
+                    continue
+                held = [text for place, text in passage.sentences if place.start < span.end and span.start < place.end]
+                if held:
+                    yield Case(question, _shown(rng, passage, rng.choice(held)), Verdict.SUPPORTS)
+                    apart = [(its, text) for its, text in wrong if its is not passage]
+                    for its, text in rng.sample(apart[1:], min(2, len(apart[1:]))):
+                        yield Case(question, _shown(rng, its, text), Verdict.NEITHER)
+
+    def _of_categories(self, rng: random.Random) -> Iterator[Case]:
+        for contract, passages in self._by_contract.items():
+            if contract not in self._vectors:
+                continue
+            queries = [rng.choice(self._texts.wordings[category]) for category in self._categories]
+            near = self._near(contract, queries)
+            for category, query, likely in zip(self._categories, queries, near, strict=True):
+                spans = [span for name, span in self._texts.spans[contract] if name == category]
+                marked = [passage for passage in passages if category in passage.categories]
+                for passage in marked:
+                    held = [
+                        text
+                        for place, text in passage.sentences
+                        if any(place.start < one.end and one.start < place.end for one in spans)
+                    ]
+                    if held:
+                        yield Case(query, _shown(rng, passage, rng.choice(held)), Verdict.SUPPORTS)
+                wrong = [(its, text) for its, text in likely if category not in its.categories]
+                for its, text in rng.sample(wrong, min(len(wrong), 1 + len(marked))):
+                    yield Case(query, _shown(rng, its, text), Verdict.NEITHER)
+
+    def _of_headings(self, rng: random.Random) -> Iterator[Case]:
+        headings = self._texts.headings
+        by_title: Mapping[str, list[Passage]] = defaultdict(list)
+        for passage in self._source.passages:
+            if (
+                passage.titles
+                and not passage.categories & self._source.left_out
+                and passage.titles[-1].lower() in headings
+            ):
+                by_title[passage.titles[-1].lower()].append(passage)
+        titles = sorted(by_title)
+        for title in titles:
+            for passage in rng.sample(by_title[title], min(20, len(by_title[title]))):
+                if not passage.sentences:
+                    continue
+                yield Case(rng.choice(headings[title]), passage.text, Verdict.SUPPORTS)
+                other = rng.choice(titles)
+                if other != title:
+                    yield Case(rng.choice(headings[other]), passage.text, Verdict.NEITHER)
+
+    def _of_hypotheses(self, rng: random.Random) -> Iterator[Case]:
+        for one in self._hypotheses:
+            wordings = self._texts.hypotheses[one.key]
+            same = [self._texts.hypothesis_text(one.key), *wordings["same"]]
+            near = [text for at, text in enumerate(one.sentences) if at not in one.deciding and at in self._likely[one]]
+            for said in (rng.choice(same), rng.choice(same), rng.choice(wordings["opposite"])):
+                yield Case(said, rng.choice(near), Verdict.NEITHER)
+            if one.deciding:
+                agrees = one.choice == "Entailment"
+                for said, is_same in (
+                    (same[0], True),
+                    (rng.choice(same), True),
+                    (rng.choice(wordings["opposite"]), False),
+                    (rng.choice(wordings["opposite"]), False),
+                ):
+                    verdict = Verdict.SUPPORTS if is_same is agrees else Verdict.CONTRADICTS
+                    yield Case(said, one.sentences[rng.choice(one.deciding)], verdict)
+
+    def _likely_of(self, hypotheses: Sequence[Hypothesis]) -> dict[Hypothesis, set[int]]:
+        """The places of the sentences of its agreement that are nearest to each hypothesis."""
+        found: dict[Hypothesis, set[int]] = {}
+        agreements: dict[str, NDArray[np.float32]] = {}
+        for one in hypotheses:
+            if one.agreement not in agreements:
+                agreements[one.agreement] = self._embedded(one.sentences)
+            (asked,) = self._embedded([self._texts.hypothesis_text(one.key)])
+            found[one] = set(np.argsort(-(agreements[one.agreement] @ asked))[: len(one.deciding) + _LIKELY].tolist())
+        return found
+
+
+def tune(
+    judge: Judge, draw: Callable[[random.Random], list[Case]], tokens: Tokens, epochs: int, seed: int, say: Say
+) -> None:
+    """Tunes the judge in place."""
+
+    def loss(batch: Sequence[Case]) -> Tensor:
+        logits = run(judge, [joined_tokens(tokens(one.query), tokens(one.text)) for one in batch])
+        return functional.cross_entropy(logits, torch.tensor([int(one.verdict) for one in batch]).to(logits.device))
+
+    descend(judge, draw, loss, _BATCH, epochs, seed, say)
+
+
+def _shown(rng: random.Random, passage: Passage, sentence: str) -> str:
+    if rng.random() >= _SENTENCE_SHARE:
+        return passage.text
+    return below_title(passage.titles if rng.random() < _TITLE_SHARE else (), sentence)

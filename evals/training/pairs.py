@@ -1,0 +1,179 @@
+"""Draws the pairs that the encoder is tuned on: what somebody asks or states, and the text that it is about."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from evals.training.texts import Passage, Texts, clause_categories, is_measured
+from proviso_service.reading import Span
+
+_ASKING = ("plain", "lawyer", "true", "short")
+_MAX_OF_TITLE = 40
+_MIN_TITLE_CHARS = 4
+_PLAIN_TITLES = frozenset(
+    (
+        "agreement",
+        "general",
+        "miscellaneous",
+        "definitions",
+        "background",
+        "source",
+        "table of contents",
+        "recitals",
+        "scope",
+    )
+)
+_RUN_PAIRS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`asked` are the keys of what the query asks for, and `held` those of what the text holds: a text is no wrong
+    answer to the query of another pair where they have a key in common."""
+
+    contract: str
+    query: str
+    text: str
+    asked: frozenset[str]
+    held: frozenset[str]
+
+
+class PairSource:
+    """Draws pairs from the tuned contracts; every epoch draws others. `every_category` tells whether the categories
+    that figures are measured with are tuned on as well."""
+
+    def __init__(self, texts: Texts, *, every_category: bool, contracts: float = 1.0) -> None:
+        self._texts = texts
+        names = sorted(texts.split.tuned)
+        self._passages = texts.passages(names[: round(contracts * len(names))])
+        self._by_contract: dict[str, list[Passage]] = defaultdict(list)
+        for passage in self._passages:
+            self._by_contract[passage.contract].append(passage)
+        self._categories = [
+            name for name in clause_categories(texts.questions) if every_category or not is_measured(name)
+        ]
+        self._left_out = frozenset(clause_categories(texts.questions)) - frozenset(self._categories)
+        self._evidence: dict[int, set[str]] = defaultdict(set)
+        self._places = self._placed()
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        return self._left_out
+
+    @property
+    def passages(self) -> Sequence[Passage]:
+        return self._passages
+
+    @property
+    def written(self) -> Sequence[tuple[Passage, Span, str, dict[str, str]]]:
+        """The passage, place, sentence and written texts of each sentence about which there are some."""
+        return self._places
+
+    def passage_of(self, contract: str, span: Span) -> Passage | None:
+        """The passage that holds most of a place."""
+        found = max(self._by_contract.get(contract, ()), key=lambda one: _common(one.span, span), default=None)
+        return found if found and _common(found.span, span) * 2 > span.end - span.start else None
+
+    def _placed(self) -> list[tuple[Passage, Span, str, dict[str, str]]]:
+        found = []
+        for one in self._texts.written:
+            passage = self.passage_of(one.contract, one.span)
+            if passage is None or passage.categories & self._left_out:
+                continue
+            sentence = max(passage.sentences, key=lambda it: _common(it[0], one.span), default=None)
+            if sentence is not None:
+                found.append((passage, one.span, sentence[1], dict(one.texts)))
+                self._evidence[id(passage)].add(_place_key(one.contract, one.span))
+        for contract, _, spans in self._texts.natural:
+            for span in spans:
+                passage = self.passage_of(contract, span)
+                if passage:
+                    self._evidence[id(passage)].add(_place_key(contract, span))
+        return found
+
+    def epoch(self, rng: random.Random) -> list[Pair]:
+        """The pairs of one epoch in an order that brings some of the same contract together: these are the negatives
+        that teach most."""
+        pairs = [*self._of_written(rng), *self._of_headings(rng), *self._of_categories(rng), *self._of_natural(rng)]
+        pairs += self._of_hypotheses(rng)
+        rng.shuffle(pairs)
+        by_contract: dict[str, list[Pair]] = defaultdict(list)
+        for pair in pairs:
+            by_contract[pair.contract].append(pair)
+        runs = [
+            found[at : at + _RUN_PAIRS] for found in by_contract.values() for at in range(0, len(found), _RUN_PAIRS)
+        ]
+        rng.shuffle(runs)
+        return [pair for run in runs for pair in run]
+
+    def _held(self, passage: Passage) -> frozenset[str]:
+        titles = (f"title {title.lower()}" for title in passage.titles)
+        categories = (f"category {name}" for name in passage.categories)
+        return frozenset((*titles, *categories, *self._evidence[id(passage)]))
+
+    def _of_written(self, rng: random.Random) -> Iterator[Pair]:
+        for passage, span, sentence, texts in self._places:
+            key = _place_key(passage.contract, span)
+            for kind in _ASKING:
+                if kind in texts:
+                    text = sentence if rng.random() < 0.5 else passage.text
+                    yield Pair(passage.contract, texts[kind], text, frozenset((key,)), self._held(passage) | {key})
+
+    def _of_headings(self, rng: random.Random) -> Iterator[Pair]:
+        by_title: dict[str, list[tuple[str, Passage]]] = defaultdict(list)
+        for passage in self._passages:
+            if passage.titles and not passage.categories & self._left_out:
+                title = passage.titles[-1]
+                if len(title) >= _MIN_TITLE_CHARS and title.lower() not in _PLAIN_TITLES:
+                    by_title[title.lower()].append((title, passage))
+        for key, found in by_title.items():
+            wordings = self._texts.headings.get(key, ())
+            for title, passage in rng.sample(found, min(len(found), _MAX_OF_TITLE)):
+                query = rng.choice(wordings) if wordings and rng.random() < 0.6 else title
+                text = _without_title(passage.text, title) if rng.random() < 0.7 else passage.text
+                yield Pair(passage.contract, query, text, frozenset((f"title {key}",)), self._held(passage))
+
+    def _of_categories(self, rng: random.Random) -> Iterator[Pair]:
+        for passage in self._passages:
+            for category in sorted(passage.categories & frozenset(self._categories)):
+                query = rng.choice(self._texts.wordings[category])
+                spans = [span for name, span in self._texts.spans[passage.contract] if name == category]
+                sentences = [text for place, text in passage.sentences if any(_covers(place, one) for one in spans)]
+                text = rng.choice(sentences) if sentences and rng.random() < 0.4 else passage.text
+                yield Pair(passage.contract, query, text, frozenset((f"category {category}",)), self._held(passage))
+
+    def _of_natural(self, rng: random.Random) -> Iterator[Pair]:
+        for contract, question, spans in self._texts.natural:
+            span = rng.choice(spans) if spans else None
+            passage = self.passage_of(contract, span) if span else None
+            if span is None or passage is None or passage.categories & self._left_out:
+                continue
+            sentences = [text for place, text in passage.sentences if _covers(place, span)]
+            text = rng.choice(sentences) if sentences and rng.random() < 0.5 else passage.text
+            keys = frozenset(_place_key(contract, one) for one in spans)
+            yield Pair(contract, question, text, keys, self._held(passage) | keys)
+
+    def _of_hypotheses(self, rng: random.Random) -> Iterator[Pair]:
+        for one in self._texts.entailments(held_out=False):
+            if one.deciding:
+                wordings = [self._texts.hypothesis_text(one.key), *self._texts.hypotheses[one.key]["same"]]
+                key = frozenset((f"hypothesis {one.key}",))
+                yield Pair(one.agreement, rng.choice(wordings), one.sentences[rng.choice(one.deciding)], key, key)
+
+
+def _without_title(text: str, title: str) -> str:
+    at = text.lower().find(title.lower())
+    return text[at + len(title) :].lstrip(" .:-") if 0 <= at < 20 and len(text) - at - len(title) > 40 else text
+
+
+def _covers(place: Span, span: Span) -> bool:
+    return _common(place, span) * 2 >= min(place.end - place.start, span.end - span.start) > 0
+
+
+def _common(one: Span, other: Span) -> int:
+    return max(0, min(one.end, other.end) - max(one.start, other.start))
+
+
+def _place_key(contract: str, span: Span) -> str:
+    return f"{contract} {span.start}"

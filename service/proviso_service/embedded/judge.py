@@ -1,0 +1,128 @@
+"""The judge: it reads what is asked or stated together with a text and tells whether the text supports it. A text that
+answers a question supports it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proviso_service.embedded.minilm import Encoding, runs_of_similar_length
+from proviso_service.embedded.prepared import JUDGE_FILE, JUDGE_ID
+from proviso_service.models import ModelBusy, ModelClosed
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+Logits = NDArray[np.float32]
+Margins = NDArray[np.float64]
+
+_MAX_WAITING = 64
+_RETRY_AFTER_S = 1.0
+
+MAX_QUERY_TOKENS = 64
+MAX_TEXT_TOKENS = 176
+
+
+class Verdict(IntEnum):
+    """What a text says of a question or statement; the order of the judge's outputs."""
+
+    NEITHER = 0
+    SUPPORTS = 1
+    CONTRADICTS = 2
+
+
+class Judge:
+    """Judges pairs of a question or statement and a text. The model is loaded with the first pair, which takes about
+    0.3 s; it runs in a thread of its own, which `close` ends."""
+
+    def __init__(self, models_dir: Path, threads: int) -> None:
+        self._models_dir = models_dir
+        self._threads = threads
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge")
+        self._waiting = 0
+        self._is_closed = False
+
+    @property
+    def model_id(self) -> str:
+        return JUDGE_ID
+
+    async def support(self, pairs: Sequence[tuple[str, str]]) -> Margins:
+        """Returns by how much each text rather supports what is asked than not, as `margins` has it, in order. Callers
+        take turns. Raises ModelNotPrepared, ModelClosed, and ModelBusy when too many wait."""
+        if self._waiting >= _MAX_WAITING:
+            raise ModelBusy("Too many texts are waiting to be judged", _RETRY_AFTER_S)
+        self._waiting += 1
+        try:
+            joined = await self._in_thread(self._joined, pairs)
+            found = np.empty((len(pairs), len(Verdict)), dtype=np.float32)
+            for indices in runs_of_similar_length([len(ids) for ids in joined]):
+                found[indices] = await self._in_thread(self._run, [joined[index] for index in indices])
+            return margins(found)
+        finally:
+            self._waiting -= 1
+
+    def logits(self, pairs: Sequence[tuple[str, str]]) -> Logits:
+        """Returns the logits of the verdicts on pairs, of shape (len(pairs), 3), from the calling thread. Raises
+        ModelNotPrepared."""
+        joined = self._joined(pairs)
+        found = np.empty((len(pairs), len(Verdict)), dtype=np.float32)
+        for indices in runs_of_similar_length([len(ids) for ids in joined]):
+            found[indices] = self._run([joined[index] for index in indices])
+        return found
+
+    async def close(self) -> None:
+        """Makes what waits or is under way fail with ModelClosed, finishes the run in progress and ends the thread."""
+        self._is_closed = True
+        await asyncio.to_thread(self._thread.shutdown)
+
+    @cached_property
+    def _encoding(self) -> Encoding:
+        return Encoding.load(self._models_dir, JUDGE_FILE, self._threads)
+
+    def _joined(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
+        tokens = self._encoding.tokens
+        return [joined_tokens(tokens(query), tokens(text)) for query, text in pairs]
+
+    def _run(self, batch: Sequence[list[int]]) -> Logits:
+        return self._encoding.run(batch)
+
+    async def _in_thread(self, work: Callable[[A], T], argument: A) -> T:
+        def unless_closed() -> T:
+            self._check_open()
+            return work(argument)
+
+        self._check_open()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, unless_closed)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ModelClosed("The judge is closed")
+
+
+def joined_tokens(query: list[int], text: list[int]) -> list[int]:
+    """Returns the tokens of a query and a text as the judge reads them, one after the other."""
+    return [*_cut(query, MAX_QUERY_TOKENS), *_cut(text, MAX_TEXT_TOKENS)[1:]]
+
+
+def margins(logits: Logits) -> Margins:
+    """Returns by how much each text rather supports what is asked than not: the logit of the verdict that it does."""
+    others = np.logaddexp(logits[:, Verdict.NEITHER], logits[:, Verdict.CONTRADICTS])
+    return (logits[:, Verdict.SUPPORTS] - others).astype(np.float64)
+
+
+def below_title(titles: Sequence[str], sentence: str) -> str:
+    """Returns a sentence as the judge reads it: below the innermost title, where there is one that it does not begin
+    with."""
+    title = titles[-1] if titles else ""
+    return f"{title}: {sentence}" if title and not sentence.lower().startswith(title.lower()) else sentence
+
+
+def _cut(ids: list[int], limit: int) -> list[int]:
+    """Returns at most so many tokens, the last of which ends the text."""
+    return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
