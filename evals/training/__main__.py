@@ -1,5 +1,5 @@
-"""`python -m evals.training --data DIR [--measured] [--contracts SHARE] [--target DIR]` tunes the encoder and then the
-judge and writes the weights that the embedded models ship.
+"""`python -m evals.training --data DIR [--measured] [--contracts SHARE] [--target DIR]` tunes an encoder,
+which finds the wrong texts that are near, and then the judge, and writes the weights that the judge ships.
 
 `DIR` holds `cuad` and `contract_nli`. It takes some three hours on two cores."""
 

@@ -155,13 +155,14 @@ class EmbeddedClassifier(ReadingClassifier):
 
     @classmethod
     def load(cls, embedder: Embedder, judge: Judge | None = None) -> Self:
-        """Reads the package's files. The model's id follows from code, data and embedder. With a judge it is a
+        """Reads the package's files. The model's id follows from code, data, embedder and judge. With a judge it is a
         StatementJudge too."""
         files = sorted(
             (entry for entry in resources.files(__package__).iterdir() if entry.is_file()), key=lambda file: file.name
         )
         contents = {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
-        digest = sha256(b"\0".join([embedder.model_id.encode(), *contents.values(), shared_source()])).hexdigest()
+        made_of = [embedder.model_id.encode(), judge.model_id.encode() if judge else b"", *contents.values()]
+        digest = sha256(b"\0".join([*made_of, shared_source()])).hexdigest()
         load = partial(_scorer, contents[_FITTED])
         words_id = sha256(contents[_WORDS] + shared_source()).hexdigest()[:16]
         return cls(embedder, judge, load, f"proviso-classifier-{digest[:16]}", words_id)
