@@ -145,7 +145,7 @@ class DocumentScoring:
     async def as_done(self, job: ScoringJob) -> AsyncGenerator[list[ScoredDocument], None]:
         """Yields every target as it is done, some at a time, and last those with passages that are judged: which ones
         are the likeliest is known when all are scored. Closing the generator stops the work. The time limit is that of
-        each batch."""
+        each batch, and that of the judge."""
         likely: list[ScoredDocument] = []
         async with aclosing(self._run(job, [])) as runs:
             async for some in runs:
@@ -156,7 +156,10 @@ class DocumentScoring:
                 if done:
                     yield done
         try:
-            judged = await self._judged(job, likely)
+            async with asyncio.timeout(self._time_limit_s):
+                judged = await self._judged(job, likely)
+        except TimeoutError:
+            judged = [self._late(one.target) for one in likely]
         except ProvisoError as error:
             judged = [ScoredDocument(one.target, {}, error.message, error.cause) for one in likely]
         if judged:
