@@ -76,8 +76,8 @@ VECTOR_BYTES = 4 * DIMENSIONS
 
 def vectors_of(data_dir: Path, matter_id: str) -> list[bytes]:
     """The vectors of a matter's passages."""
-    query = """SELECT substr(vectors, ordinal * ? + 1, ?) FROM packed_documents
-               JOIN chunks USING (tenant, document_id) WHERE matter_id = ?"""
+    query = """SELECT substr(vectors, ordinal * ? + 1, ?) FROM document_vectors
+               JOIN documents USING (tenant, document_id) JOIN chunks USING (tenant, document_id) WHERE matter_id = ?"""
     with closing(sqlite3.connect(data_dir / "state.sqlite3")) as state:
         return [vector for (vector,) in state.execute(query, [VECTOR_BYTES, VECTOR_BYTES, matter_id])]
 

@@ -16,13 +16,34 @@ Tokens = Callable[[str], list[int]]
 
 _BATCH = 64
 _SCALE = 20.0
+_OTHERS = 12
+_KEPT_WEIGHT = 2.0
 
 
 def tune(
-    bert: Bert, draw: Callable[[random.Random], list[Pair]], tokens: Tokens, epochs: int, seed: int, say: Say
+    bert: Bert,
+    draw: Callable[[random.Random], list[Pair]],
+    others: Sequence[str],
+    tokens: Tokens,
+    epochs: int,
+    seed: int,
+    say: Say,
 ) -> None:
-    """Tunes the encoder in place by the contrast of each pair with the others of its batch, both ways."""
-    descend(bert, draw, lambda batch: _contrast(bert, batch, tokens), _BATCH, epochs, seed, say)
+    """Tunes the encoder in place by the contrast of each pair with the others of its batch, both ways. `others` are
+    texts that have nothing to do with contracts: some are wrong queries of every batch, and their vectors stay where
+    they are, so that the encoder keeps telling them apart and still knows what they mean."""
+    rng = random.Random(seed)  # noqa: S311
+    texts = [tokens(text)[:MAX_QUERY_TOKENS] for text in others]
+    with torch.no_grad():
+        kept = torch.cat([vectors(bert, texts[at : at + _BATCH]) for at in range(0, len(texts), _BATCH)])
+
+    def loss(batch: Sequence[Pair]) -> Tensor:
+        drawn = rng.sample(range(len(texts)), _OTHERS)
+        apart = vectors(bert, [texts[index] for index in drawn])
+        moved = (1 - (apart * kept[drawn]).sum(dim=1)).mean()
+        return _contrast(bert, batch, apart, tokens) + _KEPT_WEIGHT * moved
+
+    descend(bert, draw, loss, _BATCH, epochs, seed, say)
 
 
 def vectors(bert: Bert, texts: Sequence[list[int]]) -> Tensor:
@@ -34,7 +55,7 @@ def vectors(bert: Bert, texts: Sequence[list[int]]) -> Tensor:
     return functional.normalize(run(mean, texts), dim=1)
 
 
-def _contrast(bert: Bert, batch: Sequence[Pair], tokens: Tokens) -> Tensor:
+def _contrast(bert: Bert, batch: Sequence[Pair], apart: Tensor, tokens: Tokens) -> Tensor:
     asked = vectors(bert, [tokens(pair.query)[:MAX_QUERY_TOKENS] for pair in batch])
     held = vectors(bert, [tokens(pair.text)[:MAX_TEXT_TOKENS] for pair in batch])
     likeness = _SCALE * asked @ held.T
@@ -43,4 +64,5 @@ def _contrast(bert: Bert, batch: Sequence[Pair], tokens: Tokens) -> Tensor:
     no_negative[right, right] = False
     likeness = likeness.masked_fill(no_negative.to(likeness.device), -1e4)
     right = right.to(likeness.device)
-    return (functional.cross_entropy(likeness, right) + functional.cross_entropy(likeness.T, right)) / 2
+    of_held = torch.cat((likeness.T, _SCALE * held @ apart.T), dim=1)
+    return (functional.cross_entropy(likeness, right) + functional.cross_entropy(of_held, right)) / 2

@@ -2,12 +2,15 @@
 
 import hashlib
 import json
+import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from string import ascii_lowercase, digits
 from typing import Any
 
 from evals.classifier_data import FORMAL_CATEGORIES
@@ -26,6 +29,8 @@ CHAT_QUESTIONS = Path(__file__).parents[1] / "chat_questions.json"
 _TEST_SHARE = 52 / 256
 _NEAR_SHARE = 0.5
 _SHINGLE_WORDS = 8
+_LETTERS = 120
+_ALPHABETS = (ascii_lowercase, ascii_lowercase, "aeioulmnrst", "qwxzjkv", ascii_lowercase + digits, "?!.,*", "a", "q")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,13 @@ class Texts:
         }
 
     @cached_property
+    def others(self) -> list[str]:
+        """Texts that have nothing to do with contracts, and some that mean nothing."""
+        general = json.loads((WRITTEN / "general.json").read_text(encoding="utf-8"))
+        rng = random.Random(0)  # noqa: S311
+        return [*general["everyday"], *general["assistant"], *chain(*general["languages"].values()), *_letters(rng)]
+
+    @cached_property
     def hypotheses(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         """The wordings of each hypothesis that say the `same` and the `opposite`."""
         found: dict[str, dict[str, list[str]]] = json.loads((WRITTEN / "hypotheses.json").read_text())
@@ -196,6 +208,13 @@ def is_measured(category: str) -> bool:
 
 def clause_categories(names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in FORMAL_CATEGORIES]
+
+
+def _letters(rng: random.Random) -> Iterable[str]:
+    """Words of letters drawn at random, and some of one letter alone."""
+    for length in rng.choices((1, 1, 2, 3), k=_LETTERS):
+        words = ("".join(rng.choices(rng.choice(_ALPHABETS), k=rng.randint(3, 11))) for _ in range(length))
+        yield " ".join(words)
 
 
 def _placed(piece: Piece, start: int) -> tuple[Span, str]:

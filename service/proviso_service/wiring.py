@@ -58,7 +58,7 @@ from proviso_service.identity import Caller
 from proviso_service.images.image import ImageConfig, ImageFetcher
 from proviso_service.images.late import LateImageFetcher
 from proviso_service.iql import TemplateCatalog, TemplateFileError
-from proviso_service.matters import Documentation, Matters, Retriever
+from proviso_service.matters import Documentation, Matters, Reembedding, Retriever
 from proviso_service.mcp.servers import open_session
 from proviso_service.models import AnswerExtractor, Classifier
 from proviso_service.settings import Settings, TelemetrySettings
@@ -312,7 +312,9 @@ async def _wire(
         tools=ToolServicer(
             matters, retriever, documentation, analysis, classification, extraction, config.turns.tool_result_chars
         ),
-        maintenance=MaintenanceServicer(matters, resources.indexes, sessions),
+        maintenance=MaintenanceServicer(
+            matters, resources.indexes, Reembedding(resources.store, models.embedder, resources.indexes), sessions
+        ),
     )
     return Wired(turns, catalog.holder, matters, servicers, quotas, erasure, retention, search)
 

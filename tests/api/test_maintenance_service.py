@@ -42,6 +42,14 @@ async def test_the_index_is_rebuilt_while_the_service_answers(service: RunningSe
     assert "USD 12,000" in answer.results[0].chunk_text
 
 
+async def test_vectors_are_forgotten_only_where_others_are_made(service: RunningService) -> None:
+    stub = maintenance_pb2_grpc.MaintenanceServiceStub(service.channel)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await anext(aiter(stub.RebuildIndex(maintenance_pb2.RebuildIndexRequest(forget_others=True))))
+    assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert "forget_others" in (caught.value.details() or "")
+
+
 async def test_a_second_rebuilding_is_refused_while_one_runs(service: RunningService) -> None:
     await service.create_matter(agreement=AGREEMENT)
     stub = maintenance_pb2_grpc.MaintenanceServiceStub(service.channel)

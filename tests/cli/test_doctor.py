@@ -186,17 +186,6 @@ async def test_originals_that_were_lost_are_named(models_dir: Path) -> None:
         assert f"{document_id} is {problem}" in finding.message
 
 
-async def with_a_passage(model_id: str) -> None:
-    """A used folder; in its state a passage that this model has embedded."""
-    await used_folder()
-    state = sqlite3.connect(DATA / "state.sqlite3")
-    names = [row[1] for row in state.execute("PRAGMA table_info(chunks)")]
-    values = [model_id if name == "model_id" else "0" for name in names]
-    state.execute(f"INSERT INTO chunks ({', '.join(names)}) VALUES ({', '.join('?' for _ in names)})", values)  # noqa: S608
-    state.commit()
-    state.close()
-
-
 async def test_documents_that_are_not_packed_for_searching_are_told(models_dir: Path) -> None:
     DATA.mkdir()
     async with matters_world(DATA, WordEmbedder()) as world, world.running():
@@ -211,10 +200,13 @@ async def test_documents_that_are_not_packed_for_searching_are_told(models_dir: 
 
 
 async def test_passages_of_another_embedder_are_a_warning(models_dir: Path) -> None:
-    await with_a_passage("isaacus/kanon-2-embedder/1024")
+    DATA.mkdir()
+    async with matters_world(DATA, WordEmbedder()) as world, world.running():
+        await world.ingest(await world.matter(), {"a.md": "Clause 1."})
     findings = await found(models_dir)
     finding = findings["State database"]
     assert (finding.level, "1 passages were embedded by another model" in finding.message) == (Level.WARN, True)
+    assert "proviso reembed" in finding.remedy
     assert "PROVISO_MODELS__EMBEDDER" in finding.remedy
     assert findings["Search index"].level is Level.OK
 

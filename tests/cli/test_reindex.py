@@ -58,3 +58,13 @@ def test_a_malformed_address_is_a_usage_error(proviso: Proviso) -> None:
     ended = proviso("reindex", "--address", "here")
     assert ended.exit_code == 2
     assert "host:port" in ended.err
+
+
+async def test_a_running_server_embeds_again_what_its_model_has_not(tmp_path: Path, models_dir: Path) -> None:
+    async with running_service(tmp_path / "data", models_dir) as service:
+        await service.create_matter(agreement=AGREEMENT)
+        at = ("--address", f"127.0.0.1:{service.app.port}")
+        told = await run("reembed", "--forget-others", *at, cwd=tmp_path)
+        assert (told.exit_code, told.out[:35]) == (0, "All is embedded by the model in use")
+    away = await run("reembed", *NOBODY, cwd=tmp_path)
+    assert (away.exit_code, away.out) == (1, "")

@@ -19,7 +19,7 @@ from tests.support.matters_world import MattersWorld
 COMMON_WORD = "everywhere"
 """Every passage of the tests' texts holds it, so that a search for it finds all there is."""
 
-TABLES = ("matters", "documents", "leftovers", "outlines", "segments", "chunks", "packed_documents")
+TABLES = ("matters", "documents", "leftovers", "outlines", "segments", "chunks", "packed_documents", "document_vectors")
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ async def check_sound(world: MattersWorld) -> Inventory:
     counts = {"indexed": found.indexed, "chunks": found.rows["chunks"]}
     assert counts == dict.fromkeys(counts, passages), f"{counts} of {passages} passages"
     assert found.rows["outlines"] == found.rows["packed_documents"] == len(found.ready)
+    assert found.rows["document_vectors"] == sum(document.chunk_count > 0 for document in found.ready)
     assert found.rows["leftovers"] == 0
     assert found.blobs == {document.document_id for document in found.documents}
     await world.database.write(_check_files)

@@ -3,6 +3,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from functools import partial
 from typing import Annotated
 
 from proviso_client.v1 import maintenance_pb2 as pb
@@ -20,9 +21,17 @@ from proviso_service.api.request_models import (
     known,
     parse,
 )
-from proviso_service.matters import Job, Matters, ResidentIndexes
+from proviso_service.errors import InvalidRequest
+from proviso_service.matters import Job, Matters, Reembedding, ResidentIndexes
 from proviso_service.paging import PageRequest
 from proviso_service.turns import Rating, SessionStore
+
+
+class RebuildIndexRequestModel(RequestModel):
+    proto = pb.RebuildIndexRequest
+
+    embed: bool
+    forget_others: bool
 
 
 class ListRatingsRequestModel(PagedRequest):
@@ -52,15 +61,22 @@ class CancelJobRequestModel(RequestModel):
 
 
 class MaintenanceServicer(MaintenanceServiceServicer):
-    def __init__(self, matters: Matters, indexes: ResidentIndexes, sessions: SessionStore) -> None:
+    def __init__(
+        self, matters: Matters, indexes: ResidentIndexes, reembedding: Reembedding, sessions: SessionStore
+    ) -> None:
         self._matters = matters
         self._indexes = indexes
+        self._reembedding = reembedding
         self._sessions = sessions
 
     async def RebuildIndex(
-        self, _request: pb.RebuildIndexRequest, _context: Context
+        self, request: pb.RebuildIndexRequest, _context: Context
     ) -> AsyncIterator[pb.RebuildIndexResponse]:
-        async with aclosing(self._indexes.rebuild()) as states:
+        asked = parse(RebuildIndexRequestModel, request)
+        if asked.forget_others and not asked.embed:
+            raise InvalidRequest.of("forget_others", "needs embed")
+        reembed = partial(self._reembedding.run, forgets_others=asked.forget_others)
+        async with aclosing(self._indexes.rebuild(reembed if asked.embed else None)) as states:
             async for state in states:
                 yield pb.RebuildIndexResponse(vectors_done=state.done, vectors_total=state.total)
 

@@ -19,10 +19,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from proviso_service.backends.folder_lock import LOCK_FILE, DataFolderError, FolderInUse, FolderLock
 from proviso_service.backends.llm.factory import ChatModelUnavailable, build_chat_model
 from proviso_service.backends.sql import migrations
+from proviso_service.backends.sql.chunks import embedded_by
 from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.integrity import check_sound
 from proviso_service.backends.sql.matters import SqlMatterStore
-from proviso_service.backends.sql.tables import chunks, documents, packed_documents
+from proviso_service.backends.sql.tables import document_vectors, documents, packed_documents
 from proviso_service.cli.configuration import load_settings
 from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
@@ -147,7 +148,7 @@ async def _state(settings: Settings, model: VectorModel | None) -> Finding:
         return Finding(Level.WARN, name, f"has the older schema {revision}", "The next start migrates it.")
     if other_count:
         message = f"{other_count} passages were embedded by another model, and are found by their words only"
-        remedy = "Delete their documents and upload them again, or set PROVISO_MODELS__EMBEDDER back."
+        remedy = "Run beside the service: proviso reembed. Or set PROVISO_MODELS__EMBEDDER back."
         return Finding(Level.WARN, name, message, remedy)
     return Finding(Level.OK, name, f"schema {revision}, {chunk_count} passages")
 
@@ -155,8 +156,10 @@ async def _state(settings: Settings, model: VectorModel | None) -> Finding:
 async def _read_state(settings: Settings, model: VectorModel | None) -> tuple[str, int, int]:
     """Returns the schema, the number of passages that the embedder in use has embedded (all where it is not known), and
     that of all others."""
-    count = select(func.count()).select_from(chunks)
-    own = count.where(chunks.c.model_id == model.model_id) if model else count
+    count = select(func.coalesce(func.sum(documents.c.chunk_count), 0)).where(
+        documents.c.status == DocumentStatus.READY
+    )
+    own = count.select_from(documents.join(document_vectors, embedded_by(model.model_id))) if model else count
 
     def read(connection: Connection) -> tuple[str, int, int]:
         if not inspect(connection).has_table("alembic_version"):
@@ -265,9 +268,10 @@ async def _search_index(settings: Settings, model: VectorModel | None, *, usable
     if model is None:
         return Finding(Level.OK, name, "is not known without the embedder")
     size = model.dimensions * 4
-    of_model = packed_documents.c.model_id == model.model_id
-    is_whole = ~of_model | (func.length(packed_documents.c.vectors) == documents.c.chunk_count * size)
-    whole = documents.join(packed_documents).select().with_only_columns(func.count()).where(is_whole)
+    vectors = document_vectors.c.vectors
+    is_whole = vectors.is_(None) | (func.length(vectors) == documents.c.chunk_count * size)
+    packed = documents.join(packed_documents).outerjoin(document_vectors, embedded_by(model.model_id))
+    whole = select(func.count()).select_from(packed).where(is_whole)
     ready = select(func.count()).where(documents.c.status == DocumentStatus.READY)
     database = Database(settings.resolved_state_url)
     try:

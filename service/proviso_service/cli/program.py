@@ -336,6 +336,26 @@ def reindex(
 
 
 @app.command()
+@connecting
+def reembed(
+    *,
+    server: Server,
+    forget_others: Annotated[
+        bool, typer.Option("--forget-others", help="In the end, delete the vectors of all other models.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON lines of the progress, then a summary.")] = False,
+) -> None:
+    """Embed again what another model has embedded.
+
+    The server does it while it answers; when it is stopped, the next call goes on from there. Vectors of the earlier
+    model stay beside the new ones until --forget-others.
+    """
+    from proviso_service.cli.reindex import reembed
+
+    reembed(server, forget_others=forget_others, as_json=as_json)
+
+
+@app.command()
 def doctor(
     data_dir: DataDir = None,
     models_dir: ModelsDir = None,

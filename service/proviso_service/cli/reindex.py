@@ -1,4 +1,5 @@
-"""`proviso reindex`: the search index is built anew, by the running server or, when none runs, in this process."""
+"""`proviso reindex` and `proviso reembed`: what documents are searched by is made anew, by the running server; the
+words also in this process, when none runs."""
 
 import asyncio
 import time
@@ -37,28 +38,44 @@ class Reindexed:
 
 def rebuild(server: Server, data_dir: Path | None, *, as_json: bool) -> None:
     """Builds the search index anew and shows how far it is. Raises CommandError."""
+
+    async def states() -> AsyncIterator[Reindexed]:
+        there = await is_listening(server)
+        async for state in _rebuild_there(server) if there else _rebuild_here(data_dir):
+            yield state
+
+    _follow(states(), "The search index is built anew", as_json=as_json)
+
+
+def reembed(server: Server, *, forget_others: bool, as_json: bool) -> None:
+    """Has the server embed what its embedder has not, and shows how far it is. Raises CommandError."""
+    states = _rebuild_there(server, embed=True, forget_others=forget_others)
+    _follow(states, "All is embedded by the model in use", as_json=as_json)
+
+
+def _follow(states: AsyncIterator[Reindexed], result: str, *, as_json: bool) -> None:
+    async def follow() -> Reindexed:
+        last = Reindexed(0, 0)
+        async for last in states:
+            show(last)
+        return last
+
     begun = time.monotonic()
     with _showing_progress(as_json=as_json) as show:
-        last = asyncio.run(_rebuild(server, data_dir, show))
+        last = asyncio.run(follow())
     seconds = time.monotonic() - begun
     if as_json:
         print_json({"rebuilt": last.vectors_total, "seconds": round(seconds, 1)})
     else:
-        console().print(f"The search index is built anew: {last.vectors_total:,} passages in {seconds:.1f} s")
+        console().print(f"{result}: {last.vectors_total:,} passages in {seconds:.1f} s")
 
 
-async def _rebuild(server: Server, data_dir: Path | None, show: Callable[[Reindexed], None]) -> Reindexed:
-    reindexed = Reindexed(0, 0)
-    there = await is_listening(server)
-    async for reindexed in _rebuild_there(server) if there else _rebuild_here(data_dir):
-        show(reindexed)
-    return reindexed
-
-
-async def _rebuild_there(server: Server) -> AsyncIterator[Reindexed]:
-    """Lets the running server build the index."""
+async def _rebuild_there(
+    server: Server, *, embed: bool = False, forget_others: bool = False
+) -> AsyncIterator[Reindexed]:
+    """Lets the running server do the work."""
     async with connect(server) as connection:
-        async for state in connection.client.rebuild_index():
+        async for state in connection.client.rebuild_index(embed=embed, forget_others=forget_others):
             yield Reindexed(state.vectors_done, state.vectors_total)
 
 

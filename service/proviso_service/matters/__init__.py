@@ -42,6 +42,7 @@ from proviso_service.matters.model import (
 )
 from proviso_service.matters.originals import check_originals, every_document, original_pieces
 from proviso_service.matters.packing import PackedDocument, PackedWords
+from proviso_service.matters.reembedding import Reembedding
 from proviso_service.matters.resident_indexes import NearestPassages, ResidentIndexes
 from proviso_service.matters.retrieval import Documentation, Retriever
 from proviso_service.matters.search_index import MatterIndex, Rows
@@ -98,6 +99,7 @@ __all__ = [
     "Outline",
     "PackedDocument",
     "PackedWords",
+    "Reembedding",
     "ResidentIndexes",
     "Retriever",
     "Rows",

@@ -92,6 +92,11 @@ class PackedDocument:
     words: bytes
     vectors: Vectors
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the passages have their vectors."""
+        return len(self.vectors) == self.chunk_count
+
 
 def clause_term(levels: Sequence[str]) -> str:
     """The term of the passages of a clause, the same for upper and lower case."""

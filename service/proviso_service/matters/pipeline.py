@@ -47,6 +47,25 @@ class ChunkEmbedder:
             self._seen |= zip(texts, vectors, strict=True)
         return np.stack([self._seen[sha256] for sha256 in hashes])
 
+    async def embed_all(
+        self,
+        chunks: Sequence[Chunk],
+        give_way: Callable[[], Awaitable[None]],
+        report: Callable[[int], None] | None = None,
+    ) -> Vectors:
+        """As `embed`, for any number of chunks, of which those of like length are embedded together, so that the model
+        has little padding to read. `give_way` is awaited between batches, and the number of those done is reported."""
+        vectors = np.empty((len(chunks), self._embedder.dimensions), dtype=np.float32)
+        by_length = sorted(range(len(chunks)), key=lambda ordinal: len(chunks[ordinal].text))
+        for start in range(0, len(chunks), TEXTS_AT_ONCE):
+            if start:
+                await give_way()
+            batch = by_length[start : start + TEXTS_AT_ONCE]
+            vectors[batch] = await with_timeout(STEP_TIME_LIMIT_S, self.embed([chunks[ordinal] for ordinal in batch]))
+            if report:
+                report(start + len(batch))
+        return vectors
+
     async def embed_together(
         self,
         document: Document,
@@ -130,28 +149,19 @@ class Pipeline:
         return self._classifier.words_id, await asyncio.to_thread(self._classifier.read, passages)
 
     async def _embed(self, document: Document, chunks: Sequence[Chunk], report: Report) -> Vectors:
-        """Returns the vectors of the chunks, shape (len(chunks), dimensions). Chunks of like length are embedded
-        together, so that the model has little padding to read."""
-        vectors = np.empty((len(chunks), self._embedder.dimensions), dtype=np.float32)
-        report(DocumentProgress(document, 0, len(chunks)))
+        """Returns the vectors of the chunks, shape (len(chunks), dimensions)."""
+
+        async def give_way() -> None:
+            await self._embedding.give_way(document)
+
+        def tell(done: int) -> None:
+            report(DocumentProgress(document, min(done, len(chunks)), len(chunks)))
+
+        tell(0)
         embedder = ChunkEmbedder(document.tenant, self._store, self._embedder)
         await embedder.recall(chunks)
-        by_length = sorted(range(len(chunks)), key=lambda ordinal: len(chunks[ordinal].text))
         async with self._embedding.admit(document):
             if self._shared:
-                in_order = [chunks[ordinal] for ordinal in by_length]
-                await embedder.embed_together(
-                    document,
-                    in_order,
-                    self._shared,
-                    lambda: self._embedding.give_way(document),
-                    lambda done: report(DocumentProgress(document, min(done, len(chunks)), len(chunks))),
-                )
-            for start in range(0, len(chunks), TEXTS_AT_ONCE):
-                if start:
-                    await self._embedding.give_way(document)
-                batch = by_length[start : start + TEXTS_AT_ONCE]
-                embedding = embedder.embed([chunks[ordinal] for ordinal in batch])
-                vectors[batch] = await with_timeout(STEP_TIME_LIMIT_S, embedding)
-                report(DocumentProgress(document, start + len(batch), len(chunks)))
-        return vectors
+                in_order = sorted(chunks, key=lambda chunk: len(chunk.text))
+                await embedder.embed_together(document, in_order, self._shared, give_way, tell)
+            return await embedder.embed_all(chunks, give_way, tell)

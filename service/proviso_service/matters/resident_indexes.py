@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -166,15 +166,18 @@ class ResidentIndexes:
         if self._approximate:
             await self._approximate.forget(tenant, matter_id)
 
-    async def rebuild(self) -> AsyncGenerator[RebuildProgress, None]:
-        """Packs every document anew from its passages, and has the indexes loaded from that. It goes on when its caller
-        goes away. Raises IndexRebuilding; Unavailable when it failed; Draining when the service stops."""
+    async def rebuild(
+        self, work: Callable[[IndexRebuild], Awaitable[None]] | None = None
+    ) -> AsyncGenerator[RebuildProgress, None]:
+        """Packs every document anew from its passages, and has the indexes loaded from that; or does other work on what
+        documents are searched by. It goes on when its caller goes away. Raises IndexRebuilding; Unavailable when it
+        failed; Draining when the service stops."""
         if self._closed:
             raise Draining
         if self._rebuild and not self._rebuild.done():
             raise IndexRebuilding
         rebuild = IndexRebuild()
-        self._rebuild = asyncio.create_task(rebuild.run(self._pack_again(rebuild)))
+        self._rebuild = asyncio.create_task(rebuild.run((work or self._pack_again)(rebuild)))
         async for progress in rebuild.watch():
             yield progress
 

@@ -300,12 +300,25 @@ class MatterStore(WorkQueue, Protocol):
         self, tenant: str, matter_id: str, model_id: str, known: Mapping[str, PackedDocument]
     ) -> tuple[int, Sequence[PackedDocument]]:
         """Returns the matter's `index_version` and its READY documents as they are at that version, in the order of
-        upload. Those that are `known`, by their ids, are not read again: a READY document does not change. Documents
-        that another model embedded come without vectors. Raises MatterNotFound."""
+        upload. Those that are `known`, by their ids, are not read again unless they lack vectors: nothing else of a
+        READY document changes. Documents that this model has not embedded come without. Raises MatterNotFound."""
         ...
 
     async def pack_again(self, tenant: str, document_id: str) -> None:
         """Makes the packed words of a READY document anew, from its passages."""
+        ...
+
+    async def chunks_not_embedded(self, tenant: str, document_id: str, model_id: str) -> Sequence[Chunk]:
+        """Returns the chunks of a READY document in order, or none where this model has embedded them."""
+        ...
+
+    async def keep_vectors(self, document: Document, model_id: str, vectors: Vectors) -> None:
+        """Keeps the vectors of all chunks of a document, in order, beside those that other models made. Does nothing
+        where the document is not READY any more."""
+        ...
+
+    async def forget_other_vectors(self, tenant: str, document_id: str, model_id: str) -> None:
+        """Deletes the vectors of a document that other models than this one made."""
         ...
 
     async def known_embeddings(

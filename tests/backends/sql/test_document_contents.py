@@ -22,7 +22,7 @@ OFFSETS = st.integers(0, len(LONG_TEXT) + 20)
 
 
 async def rows_left(database: Database) -> dict[str, int]:
-    tables = ("documents", "outlines", "segments", "chunks", "packed_documents")
+    tables = ("documents", "outlines", "segments", "chunks", "packed_documents", "document_vectors")
 
     def count(transaction: Connection) -> dict[str, int]:
         return {

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import Connection, event
 from sqlalchemy.engine import Engine
@@ -167,6 +168,9 @@ async def test_documents_and_their_contents_are_found_by_index(
     await matters.packed_documents("acme", matter.matter_id, MODEL, {})
     await matters.pack_again("acme", document.document_id)
     await matters.known_embeddings("acme", MODEL, [stored.chunk.content_sha256])
+    await matters.chunks_not_embedded("acme", document.document_id, MODEL)
+    await matters.keep_vectors(document, MODEL, np.zeros((2, 4), dtype=np.float32))
+    await matters.forget_other_vectors("acme", document.document_id, MODEL)
     await matters.delete_document("acme", matter.matter_id, document.document_id)
     await matters.delete_matter("acme", matter.matter_id)
     while await matters.delete_documents("acme", matter.matter_id):

@@ -179,11 +179,16 @@ class Client:
         """Refuses a tool call. The turn goes on without it."""
         self.decide(turn_id, call_id, "TOOL_CALL_DECISION_DENY", timeout_s=timeout_s)
 
-    def rebuild_index(self, *, timeout_s: float | None = None) -> Iterator[RebuildIndexResponse]:
-        """Builds the vector index again and yields its progress. Raises FailedPrecondition when the index is already
-        being built."""
+    def rebuild_index(
+        self, *, embed: bool = False, forget_others: bool = False, timeout_s: float | None = None
+    ) -> Iterator[RebuildIndexResponse]:
+        """Builds the search index again and yields its progress. With `embed`, it embeds what the embedder in use has
+        not, instead, and with `forget_others` it deletes the vectors of other models in the end. Raises
+        FailedPrecondition when the index is already being built."""
         stub = MaintenanceServiceStub(self._calls.channel)
-        return self._calls.stream(stub.RebuildIndex, RebuildIndexRequest(), timeout_s)
+        return self._calls.stream(
+            stub.RebuildIndex, RebuildIndexRequest(embed=embed, forget_others=forget_others), timeout_s
+        )
 
     def ratings(
         self, rating: Rating | str = RATING_UNSPECIFIED, *, page_size: int = 0, timeout_s: float | None = None

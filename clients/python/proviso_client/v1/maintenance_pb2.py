@@ -26,7 +26,7 @@ from proviso_client.v1 import matters_pb2 as proviso_dot_v1_dot_matters__pb2
 from proviso_client.v1 import sessions_pb2 as proviso_dot_v1_dot_sessions__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cproviso/v1/maintenance.proto\x12\nproviso.v1\x1a\x18proviso/v1/matters.proto\x1a\x19proviso/v1/sessions.proto\"\x15\n\x13RebuildIndexRequest\"^\n\x14RebuildIndexResponse\x12!\n\x0cvectors_done\x18\x01 \x01(\x05R\x0bvectorsDone\x12#\n\rvectors_total\x18\x02 \x01(\x05R\x0cvectorsTotal\"\x9d\x01\n\x12ListRatingsRequest\x12(\n\tpage_size\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x34\n\x06rating\x18\x03 \x01(\x0e\x32\x12.proviso.v1.RatingB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x06rating\"\xa8\x01\n\x0bRatedAnswer\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x1d\n\nsession_id\x18\x03 \x01(\tR\tsessionId\x12\x17\n\x07turn_id\x18\x04 \x01(\tR\x06turnId\x12\x30\n\x06rating\x18\x05 \x01(\x0b\x32\x18.proviso.v1.AnswerRatingR\x06rating\"\x8f\x01\n\x13ListRatingsResponse\x12\x31\n\x07ratings\x18\x01 \x03(\x0b\x32\x17.proviso.v1.RatedAnswerR\x07ratings\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize\"r\n\x03Job\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x14.proviso.v1.DocumentR\x08\x64ocument\x12\x16\n\x06worker\x18\x02 \x01(\tR\x06worker\x12!\n\x0clost_workers\x18\x03 \x01(\x05R\x0blostWorkers\"\x85\x01\n\x0fListJobsRequest\x12(\n\tpage_size\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x1f\n\x0b\x66\x61iled_only\x18\x03 \x01(\x08R\nfailedOnly\"~\n\x10ListJobsResponse\x12#\n\x04jobs\x18\x01 \x03(\x0b\x32\x0f.proviso.v1.JobR\x04jobs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize\"\xae\x01\n\x0fRetryJobRequest\x12l\n\tmatter_id\x18\x01 \x01(\tBO\xe2\x41\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\x08matterId\x12-\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0c\xe2\x41\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\ndocumentId\"D\n\x10RetryJobResponse\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x14.proviso.v1.DocumentR\x08\x64ocument\"\xaf\x01\n\x10\x43\x61ncelJobRequest\x12l\n\tmatter_id\x18\x01 \x01(\tBO\xe2\x41\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\x08matterId\x12-\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0c\xe2\x41\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\ndocumentId\"E\n\x11\x43\x61ncelJobResponse\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x14.proviso.v1.DocumentR\x08\x64ocument2\xa5\x03\n\x12MaintenanceService\x12S\n\x0cRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01\x12S\n\x0bListRatings\x12\x1e.proviso.v1.ListRatingsRequest\x1a\x1f.proviso.v1.ListRatingsResponse\"\x03\x90\x02\x01\x12J\n\x08ListJobs\x12\x1b.proviso.v1.ListJobsRequest\x1a\x1c.proviso.v1.ListJobsResponse\"\x03\x90\x02\x01\x12J\n\x08RetryJob\x12\x1b.proviso.v1.RetryJobRequest\x1a\x1c.proviso.v1.RetryJobResponse\"\x03\x90\x02\x02\x12M\n\tCancelJob\x12\x1c.proviso.v1.CancelJobRequest\x1a\x1d.proviso.v1.CancelJobResponse\"\x03\x90\x02\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cproviso/v1/maintenance.proto\x12\nproviso.v1\x1a\x18proviso/v1/matters.proto\x1a\x19proviso/v1/sessions.proto\"P\n\x13RebuildIndexRequest\x12\x14\n\x05\x65mbed\x18\x01 \x01(\x08R\x05\x65mbed\x12#\n\rforget_others\x18\x02 \x01(\x08R\x0c\x66orgetOthers\"^\n\x14RebuildIndexResponse\x12!\n\x0cvectors_done\x18\x01 \x01(\x05R\x0bvectorsDone\x12#\n\rvectors_total\x18\x02 \x01(\x05R\x0cvectorsTotal\"\x9d\x01\n\x12ListRatingsRequest\x12(\n\tpage_size\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x34\n\x06rating\x18\x03 \x01(\x0e\x32\x12.proviso.v1.RatingB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x06rating\"\xa8\x01\n\x0bRatedAnswer\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x17\n\x07user_id\x18\x02 \x01(\tR\x06userId\x12\x1d\n\nsession_id\x18\x03 \x01(\tR\tsessionId\x12\x17\n\x07turn_id\x18\x04 \x01(\tR\x06turnId\x12\x30\n\x06rating\x18\x05 \x01(\x0b\x32\x18.proviso.v1.AnswerRatingR\x06rating\"\x8f\x01\n\x13ListRatingsResponse\x12\x31\n\x07ratings\x18\x01 \x03(\x0b\x32\x17.proviso.v1.RatedAnswerR\x07ratings\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize\"r\n\x03Job\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x14.proviso.v1.DocumentR\x08\x64ocument\x12\x16\n\x06worker\x18\x02 \x01(\tR\x06worker\x12!\n\x0clost_workers\x18\x03 \x01(\x05R\x0blostWorkers\"\x85\x01\n\x0fListJobsRequest\x12(\n\tpage_size\x18\x01 \x01(\x05\x42\x0b\xbaH\x08\x1a\x06\x18\xc0\x84=(\x00R\x08pageSize\x12\'\n\npage_token\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\x18\x80\x04R\tpageToken\x12\x1f\n\x0b\x66\x61iled_only\x18\x03 \x01(\x08R\nfailedOnly\"~\n\x10ListJobsResponse\x12#\n\x04jobs\x18\x01 \x03(\x0b\x32\x0f.proviso.v1.JobR\x04jobs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n\ntotal_size\x18\x03 \x01(\x05R\ttotalSize\"\xae\x01\n\x0fRetryJobRequest\x12l\n\tmatter_id\x18\x01 \x01(\tBO\xe2\x41\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\x08matterId\x12-\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0c\xe2\x41\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\ndocumentId\"D\n\x10RetryJobResponse\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x14.proviso.v1.DocumentR\x08\x64ocument\"\xaf\x01\n\x10\x43\x61ncelJobRequest\x12l\n\tmatter_id\x18\x01 \x01(\tBO\xe2\x41\x01\x02\xbaHHrF2D^(documentation|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$R\x08matterId\x12-\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0c\xe2\x41\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\ndocumentId\"E\n\x11\x43\x61ncelJobResponse\x12\x30\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x14.proviso.v1.DocumentR\x08\x64ocument2\xa5\x03\n\x12MaintenanceService\x12S\n\x0cRebuildIndex\x12\x1f.proviso.v1.RebuildIndexRequest\x1a .proviso.v1.RebuildIndexResponse0\x01\x12S\n\x0bListRatings\x12\x1e.proviso.v1.ListRatingsRequest\x1a\x1f.proviso.v1.ListRatingsResponse\"\x03\x90\x02\x01\x12J\n\x08ListJobs\x12\x1b.proviso.v1.ListJobsRequest\x1a\x1c.proviso.v1.ListJobsResponse\"\x03\x90\x02\x01\x12J\n\x08RetryJob\x12\x1b.proviso.v1.RetryJobRequest\x1a\x1c.proviso.v1.RetryJobResponse\"\x03\x90\x02\x02\x12M\n\tCancelJob\x12\x1c.proviso.v1.CancelJobRequest\x1a\x1d.proviso.v1.CancelJobResponse\"\x03\x90\x02\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -60,29 +60,29 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MAINTENANCESERVICE'].methods_by_name['CancelJob']._loaded_options = None
   _globals['_MAINTENANCESERVICE'].methods_by_name['CancelJob']._serialized_options = b'\220\002\002'
   _globals['_REBUILDINDEXREQUEST']._serialized_start=97
-  _globals['_REBUILDINDEXREQUEST']._serialized_end=118
-  _globals['_REBUILDINDEXRESPONSE']._serialized_start=120
-  _globals['_REBUILDINDEXRESPONSE']._serialized_end=214
-  _globals['_LISTRATINGSREQUEST']._serialized_start=217
-  _globals['_LISTRATINGSREQUEST']._serialized_end=374
-  _globals['_RATEDANSWER']._serialized_start=377
-  _globals['_RATEDANSWER']._serialized_end=545
-  _globals['_LISTRATINGSRESPONSE']._serialized_start=548
-  _globals['_LISTRATINGSRESPONSE']._serialized_end=691
-  _globals['_JOB']._serialized_start=693
-  _globals['_JOB']._serialized_end=807
-  _globals['_LISTJOBSREQUEST']._serialized_start=810
-  _globals['_LISTJOBSREQUEST']._serialized_end=943
-  _globals['_LISTJOBSRESPONSE']._serialized_start=945
-  _globals['_LISTJOBSRESPONSE']._serialized_end=1071
-  _globals['_RETRYJOBREQUEST']._serialized_start=1074
-  _globals['_RETRYJOBREQUEST']._serialized_end=1248
-  _globals['_RETRYJOBRESPONSE']._serialized_start=1250
-  _globals['_RETRYJOBRESPONSE']._serialized_end=1318
-  _globals['_CANCELJOBREQUEST']._serialized_start=1321
-  _globals['_CANCELJOBREQUEST']._serialized_end=1496
-  _globals['_CANCELJOBRESPONSE']._serialized_start=1498
-  _globals['_CANCELJOBRESPONSE']._serialized_end=1567
-  _globals['_MAINTENANCESERVICE']._serialized_start=1570
-  _globals['_MAINTENANCESERVICE']._serialized_end=1991
+  _globals['_REBUILDINDEXREQUEST']._serialized_end=177
+  _globals['_REBUILDINDEXRESPONSE']._serialized_start=179
+  _globals['_REBUILDINDEXRESPONSE']._serialized_end=273
+  _globals['_LISTRATINGSREQUEST']._serialized_start=276
+  _globals['_LISTRATINGSREQUEST']._serialized_end=433
+  _globals['_RATEDANSWER']._serialized_start=436
+  _globals['_RATEDANSWER']._serialized_end=604
+  _globals['_LISTRATINGSRESPONSE']._serialized_start=607
+  _globals['_LISTRATINGSRESPONSE']._serialized_end=750
+  _globals['_JOB']._serialized_start=752
+  _globals['_JOB']._serialized_end=866
+  _globals['_LISTJOBSREQUEST']._serialized_start=869
+  _globals['_LISTJOBSREQUEST']._serialized_end=1002
+  _globals['_LISTJOBSRESPONSE']._serialized_start=1004
+  _globals['_LISTJOBSRESPONSE']._serialized_end=1130
+  _globals['_RETRYJOBREQUEST']._serialized_start=1133
+  _globals['_RETRYJOBREQUEST']._serialized_end=1307
+  _globals['_RETRYJOBRESPONSE']._serialized_start=1309
+  _globals['_RETRYJOBRESPONSE']._serialized_end=1377
+  _globals['_CANCELJOBREQUEST']._serialized_start=1380
+  _globals['_CANCELJOBREQUEST']._serialized_end=1555
+  _globals['_CANCELJOBRESPONSE']._serialized_start=1557
+  _globals['_CANCELJOBRESPONSE']._serialized_end=1626
+  _globals['_MAINTENANCESERVICE']._serialized_start=1629
+  _globals['_MAINTENANCESERVICE']._serialized_end=2050
 # @@protoc_insertion_point(module_scope)

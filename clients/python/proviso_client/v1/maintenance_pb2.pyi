@@ -9,8 +9,12 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class RebuildIndexRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("embed", "forget_others")
+    EMBED_FIELD_NUMBER: _ClassVar[int]
+    FORGET_OTHERS_FIELD_NUMBER: _ClassVar[int]
+    embed: bool
+    forget_others: bool
+    def __init__(self, embed: _Optional[bool] = ..., forget_others: _Optional[bool] = ...) -> None: ...
 
 class RebuildIndexResponse(_message.Message):
     __slots__ = ("vectors_done", "vectors_total")

@@ -71,7 +71,7 @@ class MaintenanceServiceServicer:
     def RebuildIndex(self, request, context):
         """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
         sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-        Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/DRAINING.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -38,7 +38,7 @@ class MaintenanceServiceStub:
     RebuildIndex: _grpc.UnaryStreamMultiCallable[_maintenance_pb2.RebuildIndexRequest, _maintenance_pb2.RebuildIndexResponse]
     """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
     sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-    Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
     ListRatings: _grpc.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]
@@ -71,7 +71,7 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
     RebuildIndex: _aio.UnaryStreamMultiCallable[_maintenance_pb2.RebuildIndexRequest, _maintenance_pb2.RebuildIndexResponse]  # type: ignore[assignment]
     """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
     sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-    Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+    Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
     UNAVAILABLE/DRAINING.
     """
     ListRatings: _aio.UnaryUnaryMultiCallable[_maintenance_pb2.ListRatingsRequest, _maintenance_pb2.ListRatingsResponse]  # type: ignore[assignment]
@@ -107,7 +107,7 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_maintenance_pb2.RebuildIndexResponse], _abc.AsyncIterator[_maintenance_pb2.RebuildIndexResponse]]:
         """RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
         sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-        Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+        Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
         UNAVAILABLE/DRAINING.
         """
 

@@ -6,23 +6,46 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Integer, Row, Select, Text, and_, bindparam, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Row,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    select,
+    update,
+)
 
-from proviso_service.backends.sql.database import Store, reading, writing
-from proviso_service.backends.sql.dialects import JsonTexts
+from proviso_service.backends.sql.contents import packed_vectors
+from proviso_service.backends.sql.database import Store, growing, reading, writing
+from proviso_service.backends.sql.dialects import JsonTexts, insert
+from proviso_service.backends.sql.documents import bump_index_version
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.backends.sql.tables import chunks, documents, matters, outlines, packed_documents
+from proviso_service.backends.sql.tables import (
+    chunks,
+    document_vectors,
+    documents,
+    matters,
+    outlines,
+    packed_documents,
+)
 from proviso_service.errors import MatterNotFound
-from proviso_service.matters import DocumentStatus, Outline, PackedDocument, PackedWords, StoredChunk
+from proviso_service.matters import Document, DocumentStatus, Outline, PackedDocument, PackedWords, StoredChunk
 from proviso_service.models import Vectors
 from proviso_service.reading import Chunk
 
 VALUES_PER_QUERY = 500
 
-VECTOR_BYTES = func.length(packed_documents.c.vectors, type_=Integer) // func.nullif(
+VECTOR_BYTES = func.length(document_vectors.c.vectors, type_=Integer) // func.nullif(
     documents.c.chunk_count, 0, type_=Integer
 )
-"""The size of one vector in a packed row of a READY document."""
+"""The size of one of the vectors of a READY document."""
 
 
 OPENING_CHARS = 2_500
@@ -95,16 +118,18 @@ class ChunkRows(Store):
     def known_embeddings(
         self, transaction: Connection, tenant: str, model_id: str, content_sha256: Sequence[str]
     ) -> Mapping[str, Vectors]:
-        of_model = (chunks.c.tenant == tenant, chunks.c.model_id == model_id)
-        vector = func.substr(packed_documents.c.vectors, chunks.c.ordinal * VECTOR_BYTES + 1, VECTOR_BYTES)
-        stored = select(chunks.c.content_sha256, vector).select_from(
-            chunks.join(documents).join(packed_documents, IS_PACKED)
-        )
+        vector = func.substr(document_vectors.c.vectors, chunks.c.ordinal * VECTOR_BYTES + 1, VECTOR_BYTES)
+        embedded = chunks.join(documents).join(document_vectors, embedded_by(model_id))
+        first = select(func.min(chunks.c.chunk_id)).select_from(embedded).group_by(chunks.c.content_sha256)
+        stored = select(chunks.c.content_sha256, vector).select_from(embedded).where(chunks.c.tenant == tenant)
         known: dict[str, Vectors] = {}
         for some in _slices(content_sha256):
-            first = select(func.min(chunks.c.chunk_id)).where(*of_model, chunks.c.content_sha256.in_(some))
-            one_each = transaction.execute(first.group_by(chunks.c.content_sha256)).scalars().all()
-            rows = transaction.execute(stored.where(*of_model, chunks.c.chunk_id.in_(one_each))) if one_each else ()
+            one_each = (
+                transaction.execute(first.where(chunks.c.tenant == tenant, chunks.c.content_sha256.in_(some)))
+                .scalars()
+                .all()
+            )
+            rows = transaction.execute(stored.where(chunks.c.chunk_id.in_(one_each))) if one_each else ()
             known |= {sha256: unpacked_vectors(packed, 1)[0] for sha256, packed in rows}
         return known
 
@@ -127,13 +152,16 @@ class PackedRows(Store):
         listed = select(documents.c.document_id, documents.c.filename, documents.c.chunk_count).where(*here)
         found = transaction.execute(listed.order_by(documents.c.upload_time, documents.c.document_id)).all()
         rows = {row.document_id: row for row in found}
-        new = [document_id for document_id in rows if document_id not in known]
-        contents = select(packed_documents).where(packed_documents.c.tenant == tenant)
+        new = [document_id for document_id in rows if document_id not in known or not known[document_id].is_whole]
+        contents = (
+            select(packed_documents.c.document_id, packed_documents.c.words, document_vectors.c.vectors)
+            .select_from(packed_documents.join(documents, IS_PACKED).outerjoin(document_vectors, embedded_by(model_id)))
+            .where(packed_documents.c.tenant == tenant)
+        )
         packed: dict[str, PackedDocument] = {}
         for some in _slices(new):
             for row in transaction.execute(contents.where(packed_documents.c.document_id.in_(some))):
-                count = rows[row.document_id].chunk_count if row.model_id == model_id else 0
-                vectors = unpacked_vectors(row.vectors if count else b"", count)
+                vectors = unpacked_vectors(row.vectors or b"", rows[row.document_id].chunk_count if row.vectors else 0)
                 packed[row.document_id] = PackedDocument(
                     row.document_id,
                     rows[row.document_id].filename,
@@ -147,6 +175,32 @@ class PackedRows(Store):
     async def pack_again(self, tenant: str, document_id: str) -> None:
         words = await asyncio.to_thread(PackedWords.of, await self._chunks_of(tenant, document_id))
         await self._write_words(tenant, document_id, words.packed())
+
+    @reading
+    def chunks_not_embedded(
+        self, transaction: Connection, tenant: str, document_id: str, model_id: str
+    ) -> Sequence[Chunk]:
+        mine = (document_vectors.c.document_id == chunks.c.document_id, document_vectors.c.tenant == chunks.c.tenant)
+        here = (chunks.c.tenant == tenant, chunks.c.document_id == document_id)
+        query = select(chunks).where(*here, ~exists().where(*mine, document_vectors.c.model_id == model_id))
+        return [_chunk(row) for row in transaction.execute(query.order_by(chunks.c.ordinal))]
+
+    async def keep_vectors(self, document: Document, model_id: str, vectors: Vectors) -> None:
+        await self._write_vectors(document, model_id, await asyncio.to_thread(packed_vectors, vectors))
+
+    @growing
+    def _write_vectors(self, transaction: Connection, document: Document, model_id: str, packed: bytes) -> None:
+        here = {"tenant": document.tenant, "document_id": document.document_id}
+        mine = (documents.c.tenant == document.tenant, documents.c.document_id == document.document_id)
+        if transaction.execute(select(documents.c.document_id).where(*mine, _is_ready())).one_or_none():
+            row = insert(document_vectors).values(here | {"model_id": model_id, "vectors": packed})
+            transaction.execute(row.on_conflict_do_nothing())
+            bump_index_version(transaction, document.tenant, document.matter_id)
+
+    @writing
+    def forget_other_vectors(self, transaction: Connection, tenant: str, document_id: str, model_id: str) -> None:
+        others = (document_vectors.c.tenant == tenant, document_vectors.c.document_id == document_id)
+        transaction.execute(delete(document_vectors).where(*others, document_vectors.c.model_id != model_id))
 
     @reading
     def _chunks_of(self, transaction: Connection, tenant: str, document_id: str) -> Sequence[Chunk]:
@@ -172,6 +226,15 @@ _NO_VECTORS: Vectors = np.empty((0, 0), dtype=np.float32)
 IS_PACKED = and_(
     packed_documents.c.tenant == documents.c.tenant, packed_documents.c.document_id == documents.c.document_id
 )
+
+
+def embedded_by(model_id: str) -> ColumnElement[bool]:
+    """Joins documents with the vectors that a model made of them."""
+    return and_(
+        document_vectors.c.tenant == documents.c.tenant,
+        document_vectors.c.document_id == documents.c.document_id,
+        document_vectors.c.model_id == model_id,
+    )
 
 
 def _slices(values: Sequence[str]) -> list[Sequence[str]]:

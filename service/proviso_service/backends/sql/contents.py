@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Executable, delete
 from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.tables import (
     chunks,
+    document_vectors,
     outlines,
     packed_documents,
     page_words,
@@ -43,6 +44,7 @@ class Contents:
     segments: Rows
     chunks: Rows
     packed: Rows
+    vectors: Rows
     words: Rows
 
 
@@ -60,7 +62,6 @@ def contents_of(
     if len(vectors) != len(parts) or (words is not None and len(words) != len(parts)):
         raise ValueError("every chunk has one vector, and its words")
     here = {"tenant": document.tenant, "document_id": document.document_id}
-    searched = {"words": PackedWords.of(parts).packed(), "vectors": vectors.astype("<f4").tobytes()}
     return Contents(
         outline=[here | {"headings": parsed.headings, "pages": parsed.pages}],
         page_words=[
@@ -81,15 +82,20 @@ def contents_of(
                 "page": part.page,
                 "section_path": part.section_path,
                 "clause_numbers": part.clause_numbers,
-                "model_id": model_id,
                 "content_sha256": part.content_sha256,
                 "text": part.text,
             }
             for part in parts
         ],
-        packed=[here | {"matter_id": document.matter_id, "model_id": model_id, **searched}],
+        packed=[here | {"matter_id": document.matter_id, "words": PackedWords.of(parts).packed()}],
+        vectors=[here | {"model_id": model_id, "vectors": packed_vectors(vectors)}] if parts else [],
         words=[here | {"words_id": words_id, "words": words.packed()}] if words else [],
     )
+
+
+def packed_vectors(vectors: Vectors) -> bytes:
+    """The vectors of a document's chunks, as they are kept."""
+    return vectors.astype("<f4").tobytes()
 
 
 def compressed(packed: bytes) -> bytes:
@@ -117,12 +123,22 @@ def write_contents(transaction: Connection, document: Document, contents: Conten
     _write(transaction, insert(segments), contents.segments)
     _write(transaction, insert(chunks), contents.chunks)
     _write(transaction, insert(packed_documents), contents.packed)
+    _write(transaction, insert(document_vectors), contents.vectors)
     _write(transaction, insert(passage_words), contents.words)
 
 
 def forget_contents(transaction: Connection, tenant: str, document_id: str) -> None:
     """Removes a document's contents."""
-    for table in (packed_documents, passage_words, statement_scores, chunks, segments, page_words, outlines):
+    for table in (
+        packed_documents,
+        document_vectors,
+        passage_words,
+        statement_scores,
+        chunks,
+        segments,
+        page_words,
+        outlines,
+    ):
         transaction.execute(delete(table).where(table.c.tenant == tenant, table.c.document_id == document_id))
 
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import repeat
 
-from sqlalchemy import Connection, Text, case, func, select, type_coerce
+from sqlalchemy import Connection, Text, func, select, type_coerce
 
-from proviso_service.backends.sql.chunks import IS_PACKED, VECTOR_BYTES, chunks_by_id, unpacked_vectors
+from proviso_service.backends.sql.chunks import VECTOR_BYTES, chunks_by_id, embedded_by, unpacked_vectors
 from proviso_service.backends.sql.database import Store, growing, reading
 from proviso_service.backends.sql.dialects import insert
 from proviso_service.backends.sql.prepared import Prepared
-from proviso_service.backends.sql.tables import chunks, documents, packed_documents, passage_words
+from proviso_service.backends.sql.tables import chunks, document_vectors, documents, passage_words
 from proviso_service.matters import DocumentStatus
 from proviso_service.models import ModelPassage, PassageWords, ReadPassages
 from proviso_service.reading import Chunk
@@ -60,13 +60,11 @@ class PassageRows(Store):
             )
             .order_by(chunks.c.document_id, chunks.c.ordinal)
         )
-        part = func.substr(packed_documents.c.vectors, first * VECTOR_BYTES + 1, limit * VECTOR_BYTES)
-        packed = select(packed_documents.c.document_id, part).where(
-            packed_documents.c.tenant == tenant,
-            packed_documents.c.document_id.in_(document_ids),
-            packed_documents.c.model_id == embedding_model_id,
-            documents.c.tenant == packed_documents.c.tenant,
-            documents.c.document_id == packed_documents.c.document_id,
+        part = func.substr(document_vectors.c.vectors, first * VECTOR_BYTES + 1, limit * VECTOR_BYTES)
+        packed = (
+            select(documents.c.document_id, part)
+            .select_from(documents.join(document_vectors, embedded_by(embedding_model_id)))
+            .where(documents.c.tenant == tenant, documents.c.document_id.in_(document_ids))
         )
         rows: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for document_id, body, packed_path in transaction.execute(query):
@@ -96,11 +94,10 @@ class PassageRows(Store):
         first: int,
         limit: int,
     ) -> Mapping[str, ReadPassages]:
-        of_model = packed_documents.c.model_id == embedding_model_id
-        vectors = func.substr(packed_documents.c.vectors, first * VECTOR_BYTES + 1, limit * VECTOR_BYTES)
+        vectors = func.substr(document_vectors.c.vectors, first * VECTOR_BYTES + 1, limit * VECTOR_BYTES)
         query = (
-            select(documents.c.document_id, passage_words.c.words, case((of_model, vectors), else_=b""))
-            .select_from(documents.join(passage_words).join(packed_documents, IS_PACKED))
+            select(documents.c.document_id, passage_words.c.words, vectors)
+            .select_from(documents.join(passage_words).outerjoin(document_vectors, embedded_by(embedding_model_id)))
             .where(
                 documents.c.tenant == tenant,
                 documents.c.document_id.in_(document_ids),
@@ -111,7 +108,7 @@ class PassageRows(Store):
         found: dict[str, ReadPassages] = {}
         for document_id, packed, part in transaction.execute(query):
             words = PassageWords.unpacked(packed).part(first, first + limit)
-            found[document_id] = ReadPassages(words, unpacked_vectors(part, len(words) if part else 0))
+            found[document_id] = ReadPassages(words, unpacked_vectors(part or b"", len(words) if part else 0))
         return found
 
     @growing

@@ -225,7 +225,6 @@ def _equal_passages(
 def _same_text(mine: FromClause, theirs: FromClause) -> ColumnElement[bool]:
     return and_(
         theirs.c.tenant == mine.c.tenant,
-        theirs.c.model_id == mine.c.model_id,
         theirs.c.content_sha256 == mine.c.content_sha256,
     )
 

@@ -246,13 +246,12 @@ chunks = Table(
     Column("page", Integer, nullable=False),
     Column("section_path", Encoded(tuple[str, ...]), nullable=False),
     Column("clause_numbers", Encoded(tuple[str, ...]), nullable=False, server_default="[]"),
-    Column("model_id", NAME, nullable=False),
     Column("content_sha256", NAME, nullable=False),
     Column("text", TEXT, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id", "ordinal"),
     UniqueConstraint("tenant", "chunk_id"),
     _of_document(),
-    Index(None, "tenant", "model_id", "content_sha256"),
+    Index(None, "tenant", "content_sha256"),
 )
 """The chunks of documents, which are numbered from 0 by `ordinal`."""
 
@@ -262,14 +261,24 @@ packed_documents = Table(
     tenant(),
     Column("document_id", NAME, nullable=False),
     Column("matter_id", NAME, nullable=False),
-    Column("model_id", NAME, nullable=False),
     Column("words", LargeBinary, nullable=False),
-    Column("vectors", LargeBinary, nullable=False),
     PrimaryKeyConstraint("tenant", "document_id"),
     _of_document(),
 )
-"""What a search needs of each READY document, in one row: `words` as PackedWords.packed makes them, and the `vectors`
-of its chunks in order, as little-endian float32. They are the only vectors that are kept."""
+"""The words of each READY document as a search needs them, as PackedWords.packed makes them."""
+
+document_vectors = Table(
+    "document_vectors",
+    metadata,
+    tenant(),
+    Column("document_id", NAME, nullable=False),
+    Column("model_id", NAME, nullable=False),
+    Column("vectors", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "document_id", "model_id"),
+    _of_document(),
+)
+"""The vectors of the chunks of each READY document, in order, as little-endian float32, by the model that made them.
+They are the only vectors that are kept. A document without chunks has none."""
 
 passage_words = Table(
     "passage_words",
@@ -351,7 +360,7 @@ catalog_vectors = Table(
 """The vectors of what the catalog's items say, as little-endian float32. A larger `row_id` means a later row."""
 
 
-CURRENT_REVISION = "0018"
+CURRENT_REVISION = "0019"
 """The revision of the newest migration in `migrations/versions`."""
 
 

@@ -21,9 +21,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// RebuildIndexRequest is empty.
+// RebuildIndexRequest says what the indexes are made of.
 type RebuildIndexRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Instead of making the words anew, embeds the passages that the embedder in use has not embedded, after another one
+	// was chosen or a new version brought one. The vectors of the earlier model stay beside the new ones, for processes
+	// that still work with it. Documents that are done stay done: when it is broken off, the next call goes on from there.
+	Embed bool `protobuf:"varint,1,opt,name=embed,proto3" json:"embed,omitempty"`
+	// With embed: deletes the vectors of all other models in the end.
+	ForgetOthers  bool `protobuf:"varint,2,opt,name=forget_others,json=forgetOthers,proto3" json:"forget_others,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -58,10 +64,24 @@ func (*RebuildIndexRequest) Descriptor() ([]byte, []int) {
 	return file_proviso_v1_maintenance_proto_rawDescGZIP(), []int{0}
 }
 
+func (x *RebuildIndexRequest) GetEmbed() bool {
+	if x != nil {
+		return x.Embed
+	}
+	return false
+}
+
+func (x *RebuildIndexRequest) GetForgetOthers() bool {
+	if x != nil {
+		return x.ForgetOthers
+	}
+	return false
+}
+
 // RebuildIndexResponse says how far the rebuild is.
 type RebuildIndexResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Passages indexed so far, each with its vector.
+	// Passages done so far, each with its vector.
 	VectorsDone int32 `protobuf:"varint,1,opt,name=vectors_done,json=vectorsDone,proto3" json:"vectors_done,omitempty"`
 	// Number of all passages, as counted at the start.
 	VectorsTotal  int32 `protobuf:"varint,2,opt,name=vectors_total,json=vectorsTotal,proto3" json:"vectors_total,omitempty"`
@@ -724,8 +744,10 @@ var File_proviso_v1_maintenance_proto protoreflect.FileDescriptor
 const file_proviso_v1_maintenance_proto_rawDesc = "" +
 	"\n" +
 	"\x1cproviso/v1/maintenance.proto\x12\n" +
-	"proviso.v1\x1a\x18proviso/v1/matters.proto\x1a\x19proviso/v1/sessions.proto\"\x15\n" +
-	"\x13RebuildIndexRequest\"^\n" +
+	"proviso.v1\x1a\x18proviso/v1/matters.proto\x1a\x19proviso/v1/sessions.proto\"P\n" +
+	"\x13RebuildIndexRequest\x12\x14\n" +
+	"\x05embed\x18\x01 \x01(\bR\x05embed\x12#\n" +
+	"\rforget_others\x18\x02 \x01(\bR\fforgetOthers\"^\n" +
 	"\x14RebuildIndexResponse\x12!\n" +
 	"\fvectors_done\x18\x01 \x01(\x05R\vvectorsDone\x12#\n" +
 	"\rvectors_total\x18\x02 \x01(\x05R\fvectorsTotal\"\x9d\x01\n" +

@@ -35,7 +35,7 @@ const (
 type MaintenanceServiceClient interface {
 	// RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
 	// sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(ctx context.Context, in *RebuildIndexRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RebuildIndexResponse], error)
 	// ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.
@@ -131,7 +131,7 @@ func (c *maintenanceServiceClient) CancelJob(ctx context.Context, in *CancelJobR
 type MaintenanceServiceServer interface {
 	// RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
 	// sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-	// Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+	// Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
 	// UNAVAILABLE/DRAINING.
 	RebuildIndex(*RebuildIndexRequest, grpc.ServerStreamingServer[RebuildIndexResponse]) error
 	// ListRatings lists what the persons of the caller's tenant said of answers (RateAnswer), the newest first.

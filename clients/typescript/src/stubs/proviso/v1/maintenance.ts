@@ -15,13 +15,21 @@ export const protobufPackage = "proviso.v1";
 
 export const protobufFileName = "proviso/v1/maintenance.proto";
 
-/** RebuildIndexRequest is empty. */
+/** RebuildIndexRequest says what the indexes are made of. */
 export interface RebuildIndexRequest {
+  /**
+   * Instead of making the words anew, embeds the passages that the embedder in use has not embedded, after another one
+   * was chosen or a new version brought one. The vectors of the earlier model stay beside the new ones, for processes
+   * that still work with it. Documents that are done stay done: when it is broken off, the next call goes on from there.
+   */
+  embed: boolean;
+  /** With embed: deletes the vectors of all other models in the end. */
+  forgetOthers: boolean;
 }
 
 /** RebuildIndexResponse says how far the rebuild is. */
 export interface RebuildIndexResponse {
-  /** Passages indexed so far, each with its vector. */
+  /** Passages done so far, each with its vector. */
   vectorsDone: number;
   /** Number of all passages, as counted at the start. */
   vectorsTotal: number;
@@ -138,7 +146,7 @@ export interface MaintenanceServiceClient {
   /**
    * RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
    * sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    */
 
@@ -185,7 +193,7 @@ export interface MaintenanceServiceController {
   /**
    * RebuildIndex makes the search indexes anew from the passages in the database, while searches and uploads go on. It
    * sends its progress and ends when the new indexes are in use. A caller who goes away does not stop it.
-   * Errors: FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
+   * Errors: INVALID_ARGUMENT/INVALID_REQUEST; FAILED_PRECONDITION/INDEX_REBUILDING when the index is being rebuilt already; UNAVAILABLE/NOT_READY;
    * UNAVAILABLE/DRAINING.
    */
 
