@@ -7,10 +7,10 @@ defaults below. `variables.py` lists the variables; `make settings` writes the p
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -215,6 +215,19 @@ def _image_host(value: str) -> str:
 ImageHost = Annotated[str, AfterValidator(_image_host)]
 
 
+class BandSettings(Section):
+    """The scores of a model from which an answer is possible, and from which it is likely."""
+
+    possible: Fraction = Field(0.3, description="From this score on an answer is possible.")
+    likely: Fraction = Field(0.7, description="From this score on an answer is likely.")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.possible > self.likely:
+            raise refusal("possible must not be above likely")
+        return self
+
+
 class ImageSettings(Section):
     """Images of messages, which the service loads itself and hands to chat models that read images."""
 
@@ -373,6 +386,11 @@ class Settings(BaseSettings):
     turns: TurnSettings = TurnSettings()
     chat_model: ChatModelSettings = ChatModelSettings()
     models: ModelSettings = ModelSettings()
+    bands: dict[str, BandSettings] = Field(
+        {},
+        description="Scores from which answers are possible and likely, by the id of the model; `proviso evaluate` "
+        "measures them.",
+    )
     images: ImageSettings = ImageSettings()
     documents: DocumentSettings = DocumentSettings()
     iql: IqlSettings = IqlSettings()

@@ -22,7 +22,9 @@ from proviso_service.analysis.classification import Classification, ClauseTypes
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.judging import Judging
+from proviso_service.analysis.likelihood import Bands
 from proviso_service.analysis.model import IqlConfig
+from proviso_service.analysis.party_names import PartyNames
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
@@ -253,9 +255,16 @@ async def _wire(
     templates = TemplateCatalog.load(settings.iql.templates_file)
     scores = SqlScoreStore(resources.database)
     scoring = _document_scoring(config.iql, resources)
-    analysis = IqlAnalysis(resources.store, scores, scoring, templates, config.iql)
-    classification = Classification(resources.store, scores, scoring, ClauseTypes(templates), config.iql)
-    extraction = Extraction(resources.store, retriever, models.extractor)
+    bands = Bands.of_model(scoring.model_id, settings.bands)
+    analysis = IqlAnalysis(resources.store, scores, scoring, templates, config.iql, bands)
+    classification = Classification(resources.store, scores, scoring, ClauseTypes(templates), config.iql, bands)
+    extraction = Extraction(
+        resources.store,
+        retriever,
+        models.extractor,
+        PartyNames(scores),
+        bands=Bands.of_model(models.extractor.model_id, settings.bands),
+    )
     tools: list[Tool] = [
         ListMatterDocuments(matters),
         GetDocumentText(matters),

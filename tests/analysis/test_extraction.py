@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from proviso_service.analysis.answer_values import ValueKind
 from proviso_service.analysis.extraction import (
     CitedAnswer,
     Extraction,
@@ -16,6 +17,8 @@ from proviso_service.analysis.extraction import (
     ExtractOutcome,
     ExtractQuery,
 )
+from proviso_service.analysis.party_names import PartyNames
+from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.errors import InvalidRequest, MatterNotFound, ModelApiUnavailable, NoReadyDocuments, TooBusy
 from proviso_service.matters.model import Matter, SearchOutcome, SearchQuery
 from proviso_service.matters.retrieval import Retriever
@@ -42,9 +45,13 @@ class ExtractionWorld:
     def retriever(self) -> Retriever:
         return Retriever(self.world.store, self.world.indexes, self.world.embedder)
 
+    @property
+    def parties(self) -> PartyNames:
+        return PartyNames(SqlScoreStore(self.world.database))
+
     def extraction(self, extractor: AnswerExtractor | None = None, **settings: Any) -> Extraction:
         chosen = ExtractionConfig(**settings)
-        return Extraction(self.world.store, self.retriever, extractor or self.extractor, chosen)
+        return Extraction(self.world.store, self.retriever, extractor or self.extractor, self.parties, chosen)
 
     async def ask(self, question: str = QUESTION, **options: Any) -> ExtractOutcome:
         return await self.extraction().extract(TENANT, ExtractQuery(self.matter.matter_id, question, **options))
@@ -74,6 +81,9 @@ async def test_the_answer_is_the_words_of_the_document(world: ExtractionWorld) -
     assert (citation.stored.filename, citation.stored.chunk.heading) == ("lease.md", "2. Notice")
     assert LEASE[citation.start : citation.end] == ANSWER
     assert 0 < citation.relevance <= 1
+    [value] = citation.values
+    assert (value.kind, value.value) == (ValueKind.PERIOD, "P60D")
+    assert ANSWER[value.start : value.end] == "sixty days"
     await assert_stands_there(world, outcome.answer)
 
 
@@ -246,7 +256,7 @@ async def test_a_rerankers_score_is_the_relevance(world: ExtractionWorld) -> Non
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     inner = world.world
     retriever = RerankedRetriever(inner.store, inner.indexes, inner.embedder)
-    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionConfig())
+    extraction = Extraction(inner.store, retriever, world.extractor, world.parties)
     answer = (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, QUESTION))).answer
     assert answer is not None
     assert [citation.relevance for citation in answer.citations] == [0.875]
@@ -256,7 +266,7 @@ async def test_an_answer_says_that_the_reranker_failed(world: ExtractionWorld) -
     await world.world.ingest(world.matter, {"lease.md": LEASE})
     inner = world.world
     retriever = RerankedRetriever(inner.store, inner.indexes, inner.embedder)
-    extraction = Extraction(inner.store, retriever, world.extractor, ExtractionConfig())
+    extraction = Extraction(inner.store, retriever, world.extractor, world.parties)
     failed = [
         (await extraction.extract(TENANT, ExtractQuery(world.matter.matter_id, question))).rerank_failed
         for question in (QUESTION, QUESTION.upper())

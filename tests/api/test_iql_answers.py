@@ -3,6 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
+from proviso_client.v1 import tools_pb2
 from proviso_service.analysis.model import DocumentResult, IqlMatch, IqlOutcome, IqlProgress, IqlSummary, PageStart
 from proviso_service.api.convert.iql import iql_progress, iql_response
 from proviso_service.api.convert.values import MAX_ANSWER_BYTES
@@ -25,6 +26,8 @@ def test_a_small_answer_is_whole() -> None:
     answer = iql_response(an_outcome(a_result(0, 3), a_result(1, 0)))
     assert [len(result.matches) for result in answer.document_results] == [3, 0]
     assert not answer.truncated
+    assert answer.document_results[0].likelihood == tools_pb2.LIKELIHOOD_LIKELY
+    assert [match.likelihood for match in answer.document_results[0].matches] == [2, 3, 2]
 
 
 def test_a_large_answer_shows_fewer_matches_of_each_document() -> None:

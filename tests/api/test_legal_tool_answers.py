@@ -70,6 +70,24 @@ def test_an_answer_and_its_alternatives_are_all_there() -> None:
     assert (answer.answer, answer.score) == ("\N{CAT FACE}" * 3, 0.9)
     assert (len(answer.citations), len(answer.alternatives), answer.truncated) == (3, 2, False)
     assert (answer.citations[0].answer_start, answer.citations[0].answer_end) == (10, 13)
+    assert answer.likelihood == pb.LIKELIHOOD_LIKELY
+    assert {one.likelihood for one in answer.alternatives} == {pb.LIKELIHOOD_POSSIBLE}
+
+
+def test_the_values_of_an_answer_are_placed_in_the_document() -> None:
+    outcome = extracted(1, 0)
+    assert outcome.answer is not None
+    value = AnswerValue(ValueKind.AMOUNT, "200", 1, 3, "EUR")
+    cited = replace(outcome.answer.citations[0], values=(value,))
+    [shown] = extract_response(replace(outcome, answer=CitedAnswer((cited,)))).citations[0].values
+    assert (shown.kind, shown.value, shown.unit) == (pb.VALUE_KIND_AMOUNT, "200", "EUR")
+    assert (shown.start, shown.end) == (11, 13)
+
+
+def test_clauses_say_what_their_score_means() -> None:
+    clauses = [one for confidence in (0.2, 0.5, 0.9) for one in clauses_of(str(confidence), 1, confidence, "x")]
+    answer = classify_response(classified(*clauses))
+    assert [one.likelihood for one in answer.clauses] == [1, 2, 3]
 
 
 def test_a_large_answer_loses_errors_first_then_alternatives_then_citations() -> None:

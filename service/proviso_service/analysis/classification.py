@@ -17,6 +17,7 @@ from proviso_service.analysis.document_scoring import (
     TargetDocument,
     find_targets,
 )
+from proviso_service.analysis.likelihood import USUAL_BANDS, Bands
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.errors import FieldViolation, InvalidRequest
@@ -167,6 +168,7 @@ class ClassifyOutcome:
     documents_found: frozenset[str] = frozenset()
     scope: tuple[str, ...] = ()
     end: int = 0
+    bands: Bands = USUAL_BANDS
 
     @property
     def total_found(self) -> int:
@@ -229,11 +231,13 @@ class Classification:
         documents: DocumentScoring,
         clause_types: ClauseTypes,
         settings: IqlConfig,
+        bands: Bands = USUAL_BANDS,
     ) -> None:
         self._store = store
         self._scores = scores
         self._documents = documents
         self._clause_types = clause_types
+        self._bands = bands
         self._min_confidence = settings.min_score
 
     async def classify(self, tenant: str, query: ClassifyQuery) -> ClassifyOutcome:
@@ -261,6 +265,7 @@ class Classification:
             documents_found=frozenset(targets[index].document_id for index in np.unique(hits.documents).tolist()),
             scope=scope,
             end=int(page.ranks.max(initial=-1)) + 1,
+            bands=self._bands,
         )
 
     async def _clauses(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proviso_service.analysis.document_scoring import ScoredDocument, ScoringJob, TargetDocument
+from proviso_service.analysis.likelihood import Bands
 from proviso_service.analysis.model import (
     DocumentResult,
     Explanation,
@@ -59,6 +60,7 @@ class QueryPlan:
     comparison: ComparisonMode
     model: str
     warnings: tuple[str, ...]
+    bands: Bands
     parties: tuple[PartyStatement, ...] = ()
     targets: tuple[TargetDocument, ...] = ()
     first_match: int = 0
@@ -78,13 +80,15 @@ class QueryPlan:
     @property
     def summary(self) -> IqlSummary:
         """The summary before the first document is done."""
-        return IqlSummary(self.query.query, self.model, self.warnings, len(self.targets), scope=self.scope)
+        asked = self.query.query
+        return IqlSummary(asked, self.model, self.warnings, len(self.targets), scope=self.scope, bands=self.bands)
 
 
 class Planner:
-    """Reads queries; `model_id` names the classifier in use."""
+    """Reads queries; `model_id` names the classifier in use, and `bands` are those of its scores."""
 
-    def __init__(self, catalog: TemplateCatalog, settings: IqlConfig, model_id: str) -> None:
+    def __init__(self, catalog: TemplateCatalog, settings: IqlConfig, model_id: str, bands: Bands) -> None:
+        self._bands = bands
         self.templates = catalog
         self._settings = settings
         self._model_id = model_id
@@ -104,6 +108,7 @@ class Planner:
             comparison=query.comparison or ComparisonMode(self._settings.comparison),
             model=self._model_id,
             warnings=(*self._warnings(query.model), *misreadings(tree, self.templates)),
+            bands=self._bands,
             parties=tuple(self._parties(tree)),
         )
 

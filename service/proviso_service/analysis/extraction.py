@@ -6,7 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import Field
 
+from proviso_service.analysis.answer_values import AnswerValue, values_in_answer
 from proviso_service.analysis.document_scoring import TargetDocument, find_targets
+from proviso_service.analysis.likelihood import USUAL_BANDS, Bands
+from proviso_service.analysis.party_names import Definitions, PartyNames
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, TooBusy
 from proviso_service.matters import (
@@ -63,13 +66,15 @@ class ExtractQuery:
 @dataclass(frozen=True, slots=True)
 class AnswerCitation:
     """A passage that holds an answer, from `start` to `end` in the document's text. `relevance` is that of the passage
-    to the question, `confidence` that of the answer in the passage; both are in [0, 1]."""
+    to the question, `confidence` that of the answer in the passage; both are in [0, 1]. `values` are those of the
+    answer, placed in its text."""
 
     stored: StoredChunk
     relevance: float
     start: int
     end: int
     confidence: float
+    values: tuple[AnswerValue, ...] = ()
 
     @property
     def text(self) -> str:
@@ -107,6 +112,7 @@ class ExtractOutcome:
     rerank_failed: bool = False
     outlines: Mapping[str, Outline] = field(default_factory=dict)
     documents: int = 0
+    bands: Bands = USUAL_BANDS
 
     def passage(self, citation: AnswerCitation) -> Chunk:
         """Returns the passage of a citation, on the page and in the clause in which the answer stands."""
@@ -126,9 +132,13 @@ class Extraction:
         store: MatterStore,
         retriever: Retriever,
         extractor: AnswerExtractor,
+        parties: PartyNames,
         settings: ExtractionConfig | None = None,
+        bands: Bands = USUAL_BANDS,
     ) -> None:
+        self._bands = bands
         self._store = store
+        self._parties = parties
         self._retriever = retriever
         self._extractor = extractor
         self._settings = settings or ExtractionConfig()
@@ -164,8 +174,9 @@ class Extraction:
         answers = _answers(hits, found, each_document=query.each_document)
         least = self._settings.min_confidence if query.min_confidence is None else query.min_confidence
         is_found = bool(answers) and answers[0].confidence >= least
-        answer = answers[0] if is_found else None
-        alternatives = answers[is_found:][: query.max_alternatives]
+        shown = await self._with_values(tenant, answers[: is_found + query.max_alternatives])
+        answer = shown[0] if is_found else None
+        alternatives = shown[is_found:]
         return ExtractOutcome(
             query=query,
             model=self._extractor.model_id,
@@ -175,7 +186,14 @@ class Extraction:
             rerank_failed=rerank_failed,
             outlines=await self._outlines(tenant, [answer, *alternatives] if answer else alternatives),
             documents=sum(not target.error for target in targets),
+            bands=self._bands,
         )
+
+    async def _with_values(self, tenant: str, answers: Sequence[CitedAnswer]) -> list[CitedAnswer]:
+        """Reads the values of answers. What a document calls its parties is read from its opening."""
+        ids = {one.stored.document_id for answer in answers for one in answer.citations}
+        parties = await self._parties.definitions(tenant, sorted(ids))
+        return await asyncio.to_thread(_read_values, answers, parties)
 
     async def _outlines(self, tenant: str, answers: Iterable[CitedAnswer]) -> Mapping[str, Outline]:
         found = {citation.stored.document_id for answer in answers for citation in answer.citations}
@@ -225,6 +243,18 @@ def _answers(
         return [CitedAnswer(tuple(group)) for group in same.values()]
     most = max(1, _BEST_OF_DOCUMENTS // max(1, len(same)))
     return [CitedAnswer((one,)) for rank in range(most) for group in same.values() for one in group[rank : rank + 1]]
+
+
+def _read_values(answers: Sequence[CitedAnswer], parties: Mapping[str, Definitions]) -> list[CitedAnswer]:
+    return [
+        CitedAnswer(
+            tuple(
+                replace(one, values=tuple(values_in_answer(one.text, parties[one.stored.document_id])))
+                for one in answer.citations
+            )
+        )
+        for answer in answers
+    ]
 
 
 def _citation(hit: SearchHit, span: AnswerSpan) -> AnswerCitation:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from proviso_service.analysis.likelihood import USUAL_BANDS, Bands
 from proviso_service.errors import FailureCause, FieldViolation, InvalidRequest
 from proviso_service.iql import ComparisonMode, Expression, IqlSyntaxError, Problem
 from proviso_service.paging import PageRequest, moment_in, page_token
@@ -161,6 +162,7 @@ class IqlSummary:
     total_matches: int = 0
     score_sum: float = 0.0
     scope: tuple[str, ...] = ()
+    bands: Bands = USUAL_BANDS
 
     @property
     def average_score(self) -> float:

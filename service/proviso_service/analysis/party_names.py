@@ -154,7 +154,7 @@ class PartyNames:
         """Returns what is to be scored beside the statements. Documents without any are left out."""
         if not parties:
             return {}
-        definitions = await self._definitions(tenant, documents)
+        definitions = await self.definitions(tenant, [document.document_id for document in documents])
         found = {
             document_id: {
                 one.statement: [one.with_name(name) for name in names]
@@ -165,10 +165,12 @@ class PartyNames:
         }
         return {document_id: variants for document_id, variants in found.items() if variants}
 
-    async def _definitions(self, tenant: str, documents: Sequence[Document]) -> Mapping[str, Definitions]:
-        ids = [document.document_id for document in documents]
-        known = {one: self._known[one] for one in ids if one in self._known}
-        opening = {one: [chunk_id(one, at) for at in range(_OPENING_CHUNKS)] for one in ids if one not in known}
+    async def definitions(self, tenant: str, document_ids: Sequence[str]) -> Mapping[str, Definitions]:
+        """Returns what each of the documents defines."""
+        known = {one: self._known[one] for one in document_ids if one in self._known}
+        opening = {
+            one: [chunk_id(one, at) for at in range(_OPENING_CHUNKS)] for one in document_ids if one not in known
+        }
         if opening:
             chunks = await self._store.matched_chunks(tenant, [one for some in opening.values() for one in some])
             read = await asyncio.to_thread(_read, opening, chunks)

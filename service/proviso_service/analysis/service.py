@@ -14,6 +14,7 @@ from proviso_service.analysis.evaluation import (
     fair_shares,
     results_of,
 )
+from proviso_service.analysis.likelihood import USUAL_BANDS, Bands
 from proviso_service.analysis.model import (
     DocumentResult,
     Inspection,
@@ -47,11 +48,12 @@ class IqlAnalysis:
         documents: DocumentScoring,
         catalog: TemplateCatalog,
         settings: IqlConfig,
+        bands: Bands = USUAL_BANDS,
     ) -> None:
         self._store = store
         self._scores = scores
         self._documents = documents
-        self._planner = Planner(catalog, settings, documents.model_id)
+        self._planner = Planner(catalog, settings, documents.model_id, bands)
 
     @property
     def templates(self) -> TemplateCatalog:

@@ -356,6 +356,28 @@ def reembed(
 
 
 @app.command()
+@connecting
+def evaluate(
+    folder: Annotated[
+        Path, typer.Argument(help="Documents, and labels.jsonl with what is known of them.", metavar="FOLDER")
+    ],
+    chat: Annotated[bool, typer.Option("--chat/--no-chat", help="Ask the chat model, too.")] = True,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the matter that is made for it.")] = False,
+    *,
+    server: Server,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line for each way to ask.")] = False,
+) -> None:
+    """Measure how often the service is right.
+
+    It asks what the labels ask, by search, extraction, IQL and chat, and says how often each was right, how long it
+    took and what it cost. In the end it prints the bands of the models' scores, for proviso.toml.
+    """
+    from proviso_service.cli.evaluate import evaluate
+
+    evaluate(folder, server, keep=keep, chat=chat, as_json=as_json)
+
+
+@app.command()
 def doctor(
     data_dir: DataDir = None,
     models_dir: ModelsDir = None,

@@ -10,7 +10,7 @@
 `outline.py` and `clauses.py` find headings, `untitled.py` the clauses without a title (`openings.py` the numbers that
 may open one, `contents.py` tables of contents), `furniture.py` what returns on every page, `clause_numbers.py` the
 clauses that a passage belongs to, and `chunking.py` cuts passages. `references.py` and `words.py` read queries: which
-clauses and words they ask for.
+clauses and words they ask for. `values.py` reads figures and dates.
 """
 
 from typing import TYPE_CHECKING
@@ -45,6 +45,7 @@ from proviso_service.reading.references import (
     levels_of,
     references_in,
 )
+from proviso_service.reading.values import LAW, Date, Figure, Value, is_total, stands_in, values_of
 from proviso_service.reading.words import (
     KINDS_OF_CONTRACTS,
     LETTERS_AND_DIGITS,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KINDS_OF_CONTRACTS",
+    "LAW",
     "LETTERS_AND_DIGITS",
     "MAX_WORDS",
     "MESSAGE_STOP_WORDS",
@@ -79,7 +81,9 @@ __all__ = [
     "WORD",
     "Chunk",
     "ClauseReference",
+    "Date",
     "DocumentReader",
+    "Figure",
     "FileTooLong",
     "Heading",
     "PageSpan",
@@ -96,11 +100,13 @@ __all__ = [
     "SearchTerms",
     "Span",
     "UnreadableFile",
+    "Value",
     "WordForms",
     "clause_named",
     "clause_of_title",
     "clause_ranks",
     "format_of",
+    "is_total",
     "joined_words",
     "left_open",
     "levels_of",
@@ -110,8 +116,10 @@ __all__ = [
     "references_in",
     "sentence_ends",
     "significant_words",
+    "stands_in",
     "telling_words",
     "value_in_words",
+    "values_of",
     "without_joiners",
     "words_of",
 ]

@@ -40,6 +40,28 @@ def test_a_statement_whose_figures_dates_parties_and_places_stand_in_its_source_
     assert outcome(sentence) is Outcome.GROUNDED
 
 
+BRACKETED = "FundAdv_20181205_POS 8C_EX-99.(H)(3)_11447739_Marketing Agreement.txt"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (f"- {BRACKETED} (7. Fees): “The Customer pays USD 5,000 a month” [1]", Outcome.GROUNDED),
+        (f"{BRACKETED} says that the Customer pays USD 5,000 a month [1].", Outcome.GROUNDED),
+        (f"{BRACKETED} says that the Customer pays USD 8,000 a month [1].", Outcome.UNGROUNDED),
+        (f"- {BRACKETED}", Outcome.SEARCHED),
+    ],
+)
+def test_the_name_of_a_file_is_one_name_whatever_stands_in_it(sentence: str, expected: Outcome) -> None:
+    sources = Sources()
+    sources.number(SourcePassage("d", BRACKETED, 0, TEXT, heading="7. Fees"))
+    data = {"documents": [{"filename": BRACKETED}]}
+    sources.add_result(
+        call_id="c", tool="list_matter_documents", server_name="proviso", text="", data=data, is_own=True
+    )
+    assert outcome(sentence, sources=sources) is expected
+
+
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [

@@ -35,12 +35,29 @@ class IqlComparator(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     IQL_COMPARATOR_GREATER: _ClassVar[IqlComparator]
     IQL_COMPARATOR_LESS: _ClassVar[IqlComparator]
 
+class Likelihood(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    LIKELIHOOD_UNSPECIFIED: _ClassVar[Likelihood]
+    LIKELIHOOD_UNLIKELY: _ClassVar[Likelihood]
+    LIKELIHOOD_POSSIBLE: _ClassVar[Likelihood]
+    LIKELIHOOD_LIKELY: _ClassVar[Likelihood]
+
 class SearchEmptyReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     SEARCH_EMPTY_REASON_UNSPECIFIED: _ClassVar[SearchEmptyReason]
     SEARCH_EMPTY_REASON_NOTHING_SEARCHED: _ClassVar[SearchEmptyReason]
     SEARCH_EMPTY_REASON_NO_MATCH: _ClassVar[SearchEmptyReason]
     SEARCH_EMPTY_REASON_BELOW_MIN_SCORE: _ClassVar[SearchEmptyReason]
+
+class ValueKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    VALUE_KIND_UNSPECIFIED: _ClassVar[ValueKind]
+    VALUE_KIND_DATE: _ClassVar[ValueKind]
+    VALUE_KIND_AMOUNT: _ClassVar[ValueKind]
+    VALUE_KIND_PERIOD: _ClassVar[ValueKind]
+    VALUE_KIND_PERCENTAGE: _ClassVar[ValueKind]
+    VALUE_KIND_PARTY: _ClassVar[ValueKind]
+    VALUE_KIND_LAW: _ClassVar[ValueKind]
 IQL_COMPARISON_UNSPECIFIED: IqlComparison
 IQL_COMPARISON_CONTRACT: IqlComparison
 IQL_COMPARISON_VENDOR: IqlComparison
@@ -55,10 +72,21 @@ IQL_NODE_TYPE_COMPARISON: IqlNodeType
 IQL_COMPARATOR_UNSPECIFIED: IqlComparator
 IQL_COMPARATOR_GREATER: IqlComparator
 IQL_COMPARATOR_LESS: IqlComparator
+LIKELIHOOD_UNSPECIFIED: Likelihood
+LIKELIHOOD_UNLIKELY: Likelihood
+LIKELIHOOD_POSSIBLE: Likelihood
+LIKELIHOOD_LIKELY: Likelihood
 SEARCH_EMPTY_REASON_UNSPECIFIED: SearchEmptyReason
 SEARCH_EMPTY_REASON_NOTHING_SEARCHED: SearchEmptyReason
 SEARCH_EMPTY_REASON_NO_MATCH: SearchEmptyReason
 SEARCH_EMPTY_REASON_BELOW_MIN_SCORE: SearchEmptyReason
+VALUE_KIND_UNSPECIFIED: ValueKind
+VALUE_KIND_DATE: ValueKind
+VALUE_KIND_AMOUNT: ValueKind
+VALUE_KIND_PERIOD: ValueKind
+VALUE_KIND_PERCENTAGE: ValueKind
+VALUE_KIND_PARTY: ValueKind
+VALUE_KIND_LAW: ValueKind
 
 class ExecuteIqlRequest(_message.Message):
     __slots__ = ("matter_id", "query", "document_ids", "model", "min_score", "comparison", "page_size", "page_token", "explain")
@@ -113,23 +141,25 @@ class IqlNode(_message.Message):
     def __init__(self, type: _Optional[_Union[IqlNodeType, str]] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., score: _Optional[float] = ..., operands: _Optional[_Iterable[_Union[IqlNode, _Mapping]]] = ..., comparators: _Optional[_Iterable[_Union[IqlComparator, str]]] = ..., statement: _Optional[str] = ..., template: _Optional[str] = ..., arguments: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class IqlMatch(_message.Message):
-    __slots__ = ("text", "start_index", "end_index", "score", "citation", "explanation")
+    __slots__ = ("text", "start_index", "end_index", "score", "citation", "explanation", "likelihood")
     TEXT_FIELD_NUMBER: _ClassVar[int]
     START_INDEX_FIELD_NUMBER: _ClassVar[int]
     END_INDEX_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
+    LIKELIHOOD_FIELD_NUMBER: _ClassVar[int]
     text: str
     start_index: int
     end_index: int
     score: float
     citation: SearchCitation
     explanation: IqlNode
-    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., explanation: _Optional[_Union[IqlNode, _Mapping]] = ...) -> None: ...
+    likelihood: Likelihood
+    def __init__(self, text: _Optional[str] = ..., start_index: _Optional[int] = ..., end_index: _Optional[int] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., explanation: _Optional[_Union[IqlNode, _Mapping]] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class IqlDocumentResult(_message.Message):
-    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores", "explanation", "failure_cause", "next_page_token")
+    __slots__ = ("document_id", "filename", "score", "matches", "match_count", "error", "truncated", "statement_scores", "explanation", "failure_cause", "next_page_token", "likelihood")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
@@ -141,6 +171,7 @@ class IqlDocumentResult(_message.Message):
     EXPLANATION_FIELD_NUMBER: _ClassVar[int]
     FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    LIKELIHOOD_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     filename: str
     score: float
@@ -152,7 +183,8 @@ class IqlDocumentResult(_message.Message):
     explanation: IqlNode
     failure_cause: _errors_pb2.FailureCause
     next_page_token: str
-    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., explanation: _Optional[_Union[IqlNode, _Mapping]] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    likelihood: Likelihood
+    def __init__(self, document_id: _Optional[str] = ..., filename: _Optional[str] = ..., score: _Optional[float] = ..., matches: _Optional[_Iterable[_Union[IqlMatch, _Mapping]]] = ..., match_count: _Optional[int] = ..., error: _Optional[str] = ..., truncated: _Optional[bool] = ..., statement_scores: _Optional[_Iterable[_Union[IqlStatementScore, _Mapping]]] = ..., explanation: _Optional[_Union[IqlNode, _Mapping]] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ..., next_page_token: _Optional[str] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class ExecuteIqlResponse(_message.Message):
     __slots__ = ("query", "document_results", "total_matches", "average_score", "model", "warnings", "document_count", "truncated", "next_page_token")
@@ -453,7 +485,7 @@ class ExtractRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., question: _Optional[str] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_score: _Optional[float] = ..., max_alternatives: _Optional[int] = ..., each_document: _Optional[bool] = ...) -> None: ...
 
 class ExtractCitation(_message.Message):
-    __slots__ = ("document_id", "chunk_id", "filename", "text_excerpt", "passage_score", "answer_start", "answer_end", "citation")
+    __slots__ = ("document_id", "chunk_id", "filename", "text_excerpt", "passage_score", "answer_start", "answer_end", "citation", "values")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
@@ -462,6 +494,7 @@ class ExtractCitation(_message.Message):
     ANSWER_START_FIELD_NUMBER: _ClassVar[int]
     ANSWER_END_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
+    VALUES_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     chunk_id: str
     filename: str
@@ -470,20 +503,37 @@ class ExtractCitation(_message.Message):
     answer_start: int
     answer_end: int
     citation: SearchCitation
-    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., text_excerpt: _Optional[str] = ..., passage_score: _Optional[float] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
+    values: _containers.RepeatedCompositeFieldContainer[ExtractedValue]
+    def __init__(self, document_id: _Optional[str] = ..., chunk_id: _Optional[str] = ..., filename: _Optional[str] = ..., text_excerpt: _Optional[str] = ..., passage_score: _Optional[float] = ..., answer_start: _Optional[int] = ..., answer_end: _Optional[int] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., values: _Optional[_Iterable[_Union[ExtractedValue, _Mapping]]] = ...) -> None: ...
+
+class ExtractedValue(_message.Message):
+    __slots__ = ("kind", "value", "unit", "start", "end")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    kind: ValueKind
+    value: str
+    unit: str
+    start: int
+    end: int
+    def __init__(self, kind: _Optional[_Union[ValueKind, str]] = ..., value: _Optional[str] = ..., unit: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class ExtractAlternative(_message.Message):
-    __slots__ = ("answer", "score", "citation")
+    __slots__ = ("answer", "score", "citation", "likelihood")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
+    LIKELIHOOD_FIELD_NUMBER: _ClassVar[int]
     answer: str
     score: float
     citation: ExtractCitation
-    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[ExtractCitation, _Mapping]] = ...) -> None: ...
+    likelihood: Likelihood
+    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[ExtractCitation, _Mapping]] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class ExtractResponse(_message.Message):
-    __slots__ = ("answer", "score", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated")
+    __slots__ = ("answer", "score", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated", "likelihood")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -493,6 +543,7 @@ class ExtractResponse(_message.Message):
     MODEL_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    LIKELIHOOD_FIELD_NUMBER: _ClassVar[int]
     answer: str
     score: float
     citations: _containers.RepeatedCompositeFieldContainer[ExtractCitation]
@@ -502,7 +553,8 @@ class ExtractResponse(_message.Message):
     model: str
     document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
     truncated: bool
-    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ...) -> None: ...
+    likelihood: Likelihood
+    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class ClassifyRequest(_message.Message):
     __slots__ = ("matter_id", "clause_types", "document_ids", "min_score", "page_size", "page_token")
@@ -521,7 +573,7 @@ class ClassifyRequest(_message.Message):
     def __init__(self, matter_id: _Optional[str] = ..., clause_types: _Optional[_Iterable[str]] = ..., document_ids: _Optional[_Iterable[str]] = ..., min_score: _Optional[float] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ClassifiedClause(_message.Message):
-    __slots__ = ("clause_type", "score", "text_excerpt", "document_id", "filename", "start", "end", "chunk_id", "citation")
+    __slots__ = ("clause_type", "score", "text_excerpt", "document_id", "filename", "start", "end", "chunk_id", "citation", "likelihood")
     CLAUSE_TYPE_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     TEXT_EXCERPT_FIELD_NUMBER: _ClassVar[int]
@@ -531,6 +583,7 @@ class ClassifiedClause(_message.Message):
     END_FIELD_NUMBER: _ClassVar[int]
     CHUNK_ID_FIELD_NUMBER: _ClassVar[int]
     CITATION_FIELD_NUMBER: _ClassVar[int]
+    LIKELIHOOD_FIELD_NUMBER: _ClassVar[int]
     clause_type: str
     score: float
     text_excerpt: str
@@ -540,7 +593,8 @@ class ClassifiedClause(_message.Message):
     end: int
     chunk_id: str
     citation: SearchCitation
-    def __init__(self, clause_type: _Optional[str] = ..., score: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., chunk_id: _Optional[str] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ...) -> None: ...
+    likelihood: Likelihood
+    def __init__(self, clause_type: _Optional[str] = ..., score: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., chunk_id: _Optional[str] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class ClassifyResponse(_message.Message):
     __slots__ = ("clauses", "total_size", "clause_types_searched", "truncated", "document_errors", "model", "counts", "next_page_token")

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from proviso_service.agent.grounding.counts import is_count, is_factor
-from proviso_service.agent.grounding.known import TurnKnowledge, holds, without_notes
+from proviso_service.agent.grounding.known import TurnKnowledge, holds, lists_file, without_notes
 from proviso_service.agent.grounding.marks import Mark, marks_in, parts_without_images, places_of
 from proviso_service.agent.grounding.names import missing_names, missing_roles, places_in, spells
 from proviso_service.agent.grounding.opposites import is_negated, is_opposite
 from proviso_service.agent.grounding.sentences import Quotation
 from proviso_service.agent.grounding.sources import Source
 from proviso_service.agent.grounding.statement import CheckedSentence, Cited, Outcome, Statement
-from proviso_service.agent.grounding.values import Figure, Value, is_total, stands_in, values_of
 from proviso_service.agent.grounding.wording import Talk, kind_of_talk, speaks_of_itself, states_duties
 from proviso_service.agent.grounding.words import META, content_stems, words_of
+from proviso_service.reading import Figure, Value, is_total, stands_in, values_of
 from proviso_service.turns import CitationKind
 
 _DIGITS = re.compile(r"\d+")
@@ -231,6 +231,8 @@ class SentenceCheck:
         results = self.known.sources.own_results()
         if not results or states_duties(read.text):
             return False
+        if any(lists_file(result.text, read.text) for result in results):
+            return True
         stems = frozenset().union(*(result.stems for result in results)) | META | content_stems(self.known.question)
         stems |= content_stems(self.known.sources.names)
         own = content_stems(read.text)
@@ -280,7 +282,9 @@ class SentenceCheck:
 
     def _rests_on(self, read: Statement, sources: Sequence[Source]) -> bool:
         """Whether the figures, dates, names, roles and places of a sentence stand in these sources, and whether it says
-        nothing that is opposite to them."""
+        nothing that is opposite to them. The name of a source's file is one name, whatever figures and words it has."""
+        files = {source.passage.filename for source in sources if source.passage}
+        read = Statement(without_notes(read.text, files), self.language)
         words = frozenset().union(*(source.words for source in sources)) | words_of(self.known.sources.names)
         roles = frozenset().union(*(source.roles for source in sources))
         places = set().union(*(source.places for source in sources)) | places_in(self.known.sources.names)

@@ -2,7 +2,7 @@
 
 import re
 
-from proviso_service.agent.grounding.values import Figure, Value
+from proviso_service.reading import Figure, Value
 
 _COUNTED = re.compile(
     r"\s+(?:(?:of|von|de|des|der|the|such|more|weitere[rn]?|other|andere[rn]?|autres|otros)\s+)*(?:(?:\w+|three|"

@@ -10,8 +10,8 @@ from proviso_service.agent.grounding.counts import is_known_count, is_small_word
 from proviso_service.agent.grounding.names import missing_names
 from proviso_service.agent.grounding.sources import Sources
 from proviso_service.agent.grounding.statement import Statement
-from proviso_service.agent.grounding.values import Figure, Value, is_total, stands_in, values_of
 from proviso_service.agent.grounding.words import words_of
+from proviso_service.reading import Figure, Value, is_total, stands_in, values_of
 
 _HUNDREDTH = Decimal("0.0101")
 
@@ -87,3 +87,8 @@ def holds(text: str, quoted: str) -> bool:
     """Whether a text has these words, in capitals or not and whatever the white space."""
     wanted = " ".join(quoted.split()).casefold().strip(".,;:!?")
     return bool(wanted) and wanted in " ".join(text.split()).casefold()
+
+
+def lists_file(facts: str, item: str) -> bool:
+    """Whether an item of a list is the name of a file that the result of a tool has told."""
+    return f"filename: {item.strip().lstrip('-*• ')}" in facts.splitlines()

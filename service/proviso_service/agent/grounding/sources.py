@@ -13,11 +13,10 @@ from proviso_service.agent.grounding.facts import counts_of, facts_of
 from proviso_service.agent.grounding.names import places_in, roles_in
 from proviso_service.agent.grounding.orders import orders_of, without_orders
 from proviso_service.agent.grounding.sentences import SentenceSplitter
-from proviso_service.agent.grounding.values import Figure, Value, stands_in, values_of
 from proviso_service.agent.grounding.words import content_stems, words_of
 from proviso_service.context.citing import NormalisedText, normalise
 from proviso_service.language import language_of
-from proviso_service.reading import without_joiners
+from proviso_service.reading import Figure, Value, stands_in, values_of, without_joiners
 from proviso_service.tools.base import SourcePassage
 from proviso_service.turns import CitationKind
 

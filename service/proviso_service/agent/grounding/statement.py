@@ -8,9 +8,9 @@ from functools import cached_property
 from proviso_service.agent.grounding.names import names_in, places_in, roles_in
 from proviso_service.agent.grounding.sentences import Quotation, quotations_in
 from proviso_service.agent.grounding.sources import Source, Span
-from proviso_service.agent.grounding.values import Figure, Value, values_of
 from proviso_service.agent.grounding.words import content_stems
 from proviso_service.language import language_of
+from proviso_service.reading import Figure, Value, values_of
 
 NAMED = re.compile(r"\[([^\[\]\n]{1,128})\](?!\()")
 """A name or numbers in square brackets, which may name a source; no link of Markdown."""

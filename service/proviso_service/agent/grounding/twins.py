@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from proviso_service.agent.grounding.names import defined_roles, party_places
-from proviso_service.agent.grounding.values import Figure, Value, stands_in, values_of
 from proviso_service.agent.grounding.words import content_stems
+from proviso_service.reading import Figure, Value, stands_in, values_of
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _DENIALS = frozenset(

@@ -3,8 +3,9 @@
 from proviso_client.v1 import tools_pb2 as pb
 from proviso_service.analysis.classification import ClassifyOutcome, Clause
 from proviso_service.analysis.extraction import NOT_FOUND, AnswerCitation, CitedAnswer, ExtractOutcome
+from proviso_service.analysis.likelihood import Bands
 from proviso_service.api.convert.search import citation, document_error
-from proviso_service.api.convert.values import MAX_ANSWER_BYTES, fit
+from proviso_service.api.convert.values import LIKELIHOODS, MAX_ANSWER_BYTES, VALUE_KINDS, fit
 from proviso_service.matters import chunk_id
 from proviso_service.paging import offset_token
 
@@ -36,11 +37,12 @@ def classify_response(outcome: ClassifyOutcome) -> pb.ClassifyResponse:
     return answer
 
 
-def _clause(clause: Clause) -> pb.ClassifiedClause:
+def _clause(clause: Clause, bands: Bands) -> pb.ClassifiedClause:
     chunk = clause.chunk
     return pb.ClassifiedClause(
         clause_type=clause.clause_type,
         score=clause.confidence,
+        likelihood=LIKELIHOODS[bands.of(clause.confidence)],
         text_excerpt=chunk.text,
         document_id=clause.document_id,
         filename=clause.filename,
@@ -57,7 +59,7 @@ def _fitting(outcome: ClassifyOutcome, room: int) -> tuple[list[pb.ClassifiedCla
     kept: dict[int, pb.ClassifiedClause] = {}
     end = outcome.end
     for clause in sorted(outcome.clauses, key=lambda clause: clause.rank):
-        kept[clause.rank] = _clause(clause)
+        kept[clause.rank] = _clause(clause, outcome.bands)
         room -= kept[clause.rank].ByteSize() + _FRAME_BYTES
         if room < 0:
             del kept[clause.rank]
@@ -71,6 +73,7 @@ def extract_response(outcome: ExtractOutcome) -> pb.ExtractResponse:
     answer = pb.ExtractResponse(
         answer=found.text if found else NOT_FOUND,
         score=found.confidence if found else 0,
+        likelihood=LIKELIHOODS[outcome.bands.of(found.confidence)] if found else None,
         citations=[_citation(outcome, one) for one in found.citations] if found else [],
         question=outcome.query.question,
         found=found is not None,
@@ -84,7 +87,10 @@ def extract_response(outcome: ExtractOutcome) -> pb.ExtractResponse:
 
 def _alternative(outcome: ExtractOutcome, answer: CitedAnswer) -> pb.ExtractAlternative:
     return pb.ExtractAlternative(
-        answer=answer.text, score=answer.confidence, citation=_citation(outcome, answer.citations[0])
+        answer=answer.text,
+        score=answer.confidence,
+        likelihood=LIKELIHOODS[outcome.bands.of(answer.confidence)],
+        citation=_citation(outcome, answer.citations[0]),
     )
 
 
@@ -99,4 +105,14 @@ def _citation(outcome: ExtractOutcome, found: AnswerCitation) -> pb.ExtractCitat
         answer_start=found.start,
         answer_end=found.end,
         citation=citation(stored.document_id, stored.filename, outcome.passage(found)),
+        values=[
+            pb.ExtractedValue(
+                kind=VALUE_KINDS[one.kind],
+                value=one.value,
+                unit=one.unit,
+                start=found.start + one.start,
+                end=found.start + one.end,
+            )
+            for one in found.values
+        ],
     )

@@ -14,7 +14,7 @@ from proviso_service.analysis.model import (
     PageStart,
 )
 from proviso_service.api.convert.search import cite
-from proviso_service.api.convert.values import MAX_ANSWER_BYTES, failure_cause, fit
+from proviso_service.api.convert.values import LIKELIHOODS, MAX_ANSWER_BYTES, failure_cause, fit
 from proviso_service.iql import (
     And,
     Average,
@@ -50,7 +50,7 @@ def iql_response(outcome: IqlOutcome) -> pb.ExecuteIqlResponse:
     """The response. If it would be too large, every document shows only the best of its matches."""
     answer = _summary(outcome.summary)
     for result in outcome.results:
-        _add_matches(answer.document_results.add(**_fields(result)), result)
+        _add_matches(answer.document_results.add(**_fields(result, outcome.summary)), result, outcome.summary)
     most = max((len(result.matches) for result in outcome.results), default=0)
     while (size_bytes := answer.ByteSize()) > MAX_ANSWER_BYTES and most:
         most = most * 3 // 4
@@ -73,7 +73,7 @@ def iql_progress(progress: IqlProgress) -> pb.StreamIqlResponse:
     )
     if progress.result is None:
         return pb.StreamIqlResponse(summary=_summary(progress.summary), totals=totals)
-    result = _result(progress.result)
+    result = _result(progress.result, progress.summary)
     while result.ByteSize() > MAX_ANSWER_BYTES and result.matches:
         _keep_best([result], len(result.matches) * 3 // 4)
     _set_tokens(progress.summary.scope, [result], [progress.result])
@@ -117,18 +117,19 @@ def _summary(summary: IqlSummary) -> pb.ExecuteIqlResponse:
     )
 
 
-def _result(result: DocumentResult) -> pb.IqlDocumentResult:
-    answer = pb.IqlDocumentResult(**_fields(result))
-    _add_matches(answer, result)
+def _result(result: DocumentResult, summary: IqlSummary) -> pb.IqlDocumentResult:
+    answer = pb.IqlDocumentResult(**_fields(result, summary))
+    _add_matches(answer, result, summary)
     return answer
 
 
-def _fields(result: DocumentResult) -> dict[str, Any]:
+def _fields(result: DocumentResult, summary: IqlSummary) -> dict[str, Any]:
     """All but the matches."""
     return {
         "document_id": result.document_id,
         "filename": result.filename,
         "score": result.score,
+        "likelihood": None if result.error else LIKELIHOODS[summary.bands.of(result.score)],
         "match_count": result.match_count,
         "error": result.error,
         "failure_cause": failure_cause(result.cause),
@@ -140,12 +141,17 @@ def _fields(result: DocumentResult) -> dict[str, Any]:
     }
 
 
-def _add_matches(answer: pb.IqlDocumentResult, result: DocumentResult) -> None:
+def _add_matches(answer: pb.IqlDocumentResult, result: DocumentResult, summary: IqlSummary) -> None:
     """Makes the matches in their place: a message that is put into another is copied with its text."""
     for match in result.matches:
         chunk, explanation = match.chunk, _explained(match.explanation)
         shown = answer.matches.add(
-            text=chunk.text, start_index=chunk.start, end_index=chunk.end, score=match.score, explanation=explanation
+            text=chunk.text,
+            start_index=chunk.start,
+            end_index=chunk.end,
+            score=match.score,
+            likelihood=LIKELIHOODS[summary.bands.of(match.score)],
+            explanation=explanation,
         )
         cite(shown.citation, result.document_id, result.filename, chunk)
 

@@ -15,8 +15,19 @@ from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import Message
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from proviso_client.v1 import catalog_pb2, chat_pb2, context_pb2, errors_pb2, matters_pb2, sessions_pb2, turns_pb2
+from proviso_client.v1 import (
+    catalog_pb2,
+    chat_pb2,
+    context_pb2,
+    errors_pb2,
+    matters_pb2,
+    sessions_pb2,
+    tools_pb2,
+    turns_pb2,
+)
 from proviso_service.agent.rebuilding import ItemChange
+from proviso_service.analysis.answer_values import ValueKind
+from proviso_service.analysis.likelihood import Likelihood
 from proviso_service.context.catalog.items import Approval, IncludeModeSource
 from proviso_service.context.model import AssetKind, IncludeMode, ItemType, OmissionReason
 from proviso_service.errors import FailureCause
@@ -78,6 +89,8 @@ ITEM_CHANGES = table(ItemChange, sessions_pb2.ItemChange)
 MESSAGE_ROLES = table(MessageRole, sessions_pb2.MessageRole)
 RATINGS = table(Rating, sessions_pb2.Rating)
 RATING_REASONS = table(RatingReason, sessions_pb2.RatingReason)
+LIKELIHOODS = table(Likelihood, tools_pb2.Likelihood)
+VALUE_KINDS = table(ValueKind, tools_pb2.ValueKind)
 DOCUMENT_STATUSES = table(DocumentStatus, matters_pb2.DocumentStatus)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from proviso_service.embedded.topics import Topic, topic_of
-from proviso_service.reading import NUMBER_WORDS
+from proviso_service.reading import LAW, NUMBER_WORDS
 
 _UNIT = r"(?:hours?|days?|weeks?|months?|quarters?|years?)"
 _CONTRACT = r"(?:contract|agreement|document|lease|deed|instrument|file)"
@@ -48,14 +48,6 @@ _MONEY = (
     rf"|\b(?:{_FIGURE}){_SCALE}\s?(?:U\.?S\.?\s)?(?:dollars|euros?|pounds|USD|EUR|GBP)\b"
 )
 _NUMBER = rf"\b(?:{_FIGURE}|{_WORDS})\s?(?:\(\s?\d[\d,]*\s?\))?(?:\s[a-z]{{3,}})?"
-
-_PLACE_WORD = r"(?!(?:WITHOUT|EXCLUDING|EXCLUSIVE|APPLICABLE|SHALL|EXCEPT|AS|AND ALL|REGARDLESS)\b)[A-Z][\w.\u2019'-]*"
-_LAW = re.compile(
-    r"\b(?i:(?:the\s+)?(?:internal\s+|substantive\s+|federal\s+)?laws?\s+(?:of|in)\s+(?:the\s+)?"
-    r"(?:(?:state|commonwealth|province|republic|country|people\u2019s republic)\s+of\s+(?:the\s+)?)?)"
-    rf"{_PLACE_WORD}(?:,?\s+(?:(?i:of|the|and)\s+){{0,2}}{_PLACE_WORD}){{0,6}}"
-    r"|\b[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s+laws?\b"
-)
 
 _NAME_WORD = r"[A-Z\d](?:[\w&\u2019'/-]|\.(?=\w))*(?:(?<=\b[A-Z])\.)?"
 _COMPANY_ENDING = (
@@ -250,7 +242,7 @@ def _parties(text: str) -> Iterator[Bounds]:
 
 _FINDERS: Mapping[AnswerKind, Callable[[str], Iterator[Bounds]]] = {
     **{answer_kind: _by_pattern(pattern) for answer_kind, pattern in _PATTERNS.items()},
-    AnswerKind.LAW: _by_pattern(_LAW),
+    AnswerKind.LAW: _by_pattern(LAW),
     AnswerKind.TITLE: _by_pattern(_TITLE),
     AnswerKind.PARTIES: _parties,
 }

@@ -201,6 +201,64 @@ func (IqlComparator) EnumDescriptor() ([]byte, []int) {
 	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{2}
 }
 
+// Likelihood is what a score of a model means, by the bands that its operator measured, or else the usual ones: likely
+// from 0.7 on, possible from 0.3 on.
+type Likelihood int32
+
+const (
+	// There is no score.
+	Likelihood_LIKELIHOOD_UNSPECIFIED Likelihood = 0
+	// Less than three in ten of these are right.
+	Likelihood_LIKELIHOOD_UNLIKELY Likelihood = 1
+	// Three in ten or more of these are right.
+	Likelihood_LIKELIHOOD_POSSIBLE Likelihood = 2
+	// Seven in ten or more of these are right.
+	Likelihood_LIKELIHOOD_LIKELY Likelihood = 3
+)
+
+// Enum value maps for Likelihood.
+var (
+	Likelihood_name = map[int32]string{
+		0: "LIKELIHOOD_UNSPECIFIED",
+		1: "LIKELIHOOD_UNLIKELY",
+		2: "LIKELIHOOD_POSSIBLE",
+		3: "LIKELIHOOD_LIKELY",
+	}
+	Likelihood_value = map[string]int32{
+		"LIKELIHOOD_UNSPECIFIED": 0,
+		"LIKELIHOOD_UNLIKELY":    1,
+		"LIKELIHOOD_POSSIBLE":    2,
+		"LIKELIHOOD_LIKELY":      3,
+	}
+)
+
+func (x Likelihood) Enum() *Likelihood {
+	p := new(Likelihood)
+	*p = x
+	return p
+}
+
+func (x Likelihood) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Likelihood) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_tools_proto_enumTypes[3].Descriptor()
+}
+
+func (Likelihood) Type() protoreflect.EnumType {
+	return &file_proviso_v1_tools_proto_enumTypes[3]
+}
+
+func (x Likelihood) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Likelihood.Descriptor instead.
+func (Likelihood) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{3}
+}
+
 // SearchEmptyReason says why a search found nothing worth returning.
 type SearchEmptyReason int32
 
@@ -243,11 +301,11 @@ func (x SearchEmptyReason) String() string {
 }
 
 func (SearchEmptyReason) Descriptor() protoreflect.EnumDescriptor {
-	return file_proviso_v1_tools_proto_enumTypes[3].Descriptor()
+	return file_proviso_v1_tools_proto_enumTypes[4].Descriptor()
 }
 
 func (SearchEmptyReason) Type() protoreflect.EnumType {
-	return &file_proviso_v1_tools_proto_enumTypes[3]
+	return &file_proviso_v1_tools_proto_enumTypes[4]
 }
 
 func (x SearchEmptyReason) Number() protoreflect.EnumNumber {
@@ -256,7 +314,76 @@ func (x SearchEmptyReason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SearchEmptyReason.Descriptor instead.
 func (SearchEmptyReason) EnumDescriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{3}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{4}
+}
+
+// ValueKind tells what a value is.
+type ValueKind int32
+
+const (
+	// Not used.
+	ValueKind_VALUE_KIND_UNSPECIFIED ValueKind = 0
+	// A day or a month: 2025-01-31 or 2025-01 (ISO 8601).
+	ValueKind_VALUE_KIND_DATE ValueKind = 1
+	// A sum of money: a decimal number such as 12500.50; `unit` is the currency, such as USD (ISO 4217).
+	ValueKind_VALUE_KIND_AMOUNT ValueKind = 2
+	// A length of time: P30D, P6W, P3M, P2Y or PT48H (ISO 8601); `unit` is "business day" for a number of such days.
+	ValueKind_VALUE_KIND_PERIOD ValueKind = 3
+	// A percentage: a decimal number such as 4.5.
+	ValueKind_VALUE_KIND_PERCENTAGE ValueKind = 4
+	// A party to the contract, by its full name, whichever name the answer calls it by.
+	ValueKind_VALUE_KIND_PARTY ValueKind = 5
+	// The place whose law it is, such as New York.
+	ValueKind_VALUE_KIND_LAW ValueKind = 6
+)
+
+// Enum value maps for ValueKind.
+var (
+	ValueKind_name = map[int32]string{
+		0: "VALUE_KIND_UNSPECIFIED",
+		1: "VALUE_KIND_DATE",
+		2: "VALUE_KIND_AMOUNT",
+		3: "VALUE_KIND_PERIOD",
+		4: "VALUE_KIND_PERCENTAGE",
+		5: "VALUE_KIND_PARTY",
+		6: "VALUE_KIND_LAW",
+	}
+	ValueKind_value = map[string]int32{
+		"VALUE_KIND_UNSPECIFIED": 0,
+		"VALUE_KIND_DATE":        1,
+		"VALUE_KIND_AMOUNT":      2,
+		"VALUE_KIND_PERIOD":      3,
+		"VALUE_KIND_PERCENTAGE":  4,
+		"VALUE_KIND_PARTY":       5,
+		"VALUE_KIND_LAW":         6,
+	}
+)
+
+func (x ValueKind) Enum() *ValueKind {
+	p := new(ValueKind)
+	*p = x
+	return p
+}
+
+func (x ValueKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ValueKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_proviso_v1_tools_proto_enumTypes[5].Descriptor()
+}
+
+func (ValueKind) Type() protoreflect.EnumType {
+	return &file_proviso_v1_tools_proto_enumTypes[5]
+}
+
+func (x ValueKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ValueKind.Descriptor instead.
+func (ValueKind) EnumDescriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{5}
 }
 
 // ExecuteIqlRequest is an IQL query.
@@ -570,7 +697,9 @@ type IqlMatch struct {
 	// Where the chunk is: page, heading, permalink.
 	Citation *SearchCitation `protobuf:"bytes,5,opt,name=citation,proto3" json:"citation,omitempty"`
 	// How the score came about: the query's tree with the score of each node on this chunk. Only with explain.
-	Explanation   *IqlNode `protobuf:"bytes,6,opt,name=explanation,proto3" json:"explanation,omitempty"`
+	Explanation *IqlNode `protobuf:"bytes,6,opt,name=explanation,proto3" json:"explanation,omitempty"`
+	// What the score means.
+	Likelihood    Likelihood `protobuf:"varint,7,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -647,6 +776,13 @@ func (x *IqlMatch) GetExplanation() *IqlNode {
 	return nil
 }
 
+func (x *IqlMatch) GetLikelihood() Likelihood {
+	if x != nil {
+		return x.Likelihood
+	}
+	return Likelihood_LIKELIHOOD_UNSPECIFIED
+}
+
 // IqlDocumentResult is a query's result on one document.
 type IqlDocumentResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -672,6 +808,8 @@ type IqlDocumentResult struct {
 	FailureCause FailureCause `protobuf:"varint,10,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
 	// The page_token for the next matches of this document; empty when there are none.
 	NextPageToken string `protobuf:"bytes,11,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// What the document's score means; not set where it was not analysed.
+	Likelihood    Likelihood `protobuf:"varint,12,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -781,6 +919,13 @@ func (x *IqlDocumentResult) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *IqlDocumentResult) GetLikelihood() Likelihood {
+	if x != nil {
+		return x.Likelihood
+	}
+	return Likelihood_LIKELIHOOD_UNSPECIFIED
 }
 
 // ExecuteIqlResponse is a query's result on a matter.
@@ -2588,7 +2733,10 @@ type ExtractCitation struct {
 	// End of the answer, in Unicode code points, exclusive.
 	AnswerEnd int32 `protobuf:"varint,7,opt,name=answer_end,json=answerEnd,proto3" json:"answer_end,omitempty"`
 	// Where the passage is.
-	Citation      *SearchCitation `protobuf:"bytes,8,opt,name=citation,proto3" json:"citation,omitempty"`
+	Citation *SearchCitation `protobuf:"bytes,8,opt,name=citation,proto3" json:"citation,omitempty"`
+	// The dates, amounts, periods, percentages, parties and governing laws in the answer, in order, 20 at most. A date
+	// without a year or whose day may be its month is left out.
+	Values        []*ExtractedValue `protobuf:"bytes,9,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2679,6 +2827,95 @@ func (x *ExtractCitation) GetCitation() *SearchCitation {
 	return nil
 }
 
+func (x *ExtractCitation) GetValues() []*ExtractedValue {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// ExtractedValue is a value in an answer, in a form that a program can sort and compare.
+type ExtractedValue struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is.
+	Kind ValueKind `protobuf:"varint,1,opt,name=kind,proto3,enum=proviso.v1.ValueKind" json:"kind,omitempty"`
+	// The value, in the form that its kind has.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// The unit, where its kind has one; empty otherwise.
+	Unit string `protobuf:"bytes,3,opt,name=unit,proto3" json:"unit,omitempty"`
+	// Start in the document's text, in Unicode code points.
+	Start int32 `protobuf:"varint,4,opt,name=start,proto3" json:"start,omitempty"`
+	// End in the document's text, in Unicode code points, exclusive.
+	End           int32 `protobuf:"varint,5,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExtractedValue) Reset() {
+	*x = ExtractedValue{}
+	mi := &file_proviso_v1_tools_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExtractedValue) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExtractedValue) ProtoMessage() {}
+
+func (x *ExtractedValue) ProtoReflect() protoreflect.Message {
+	mi := &file_proviso_v1_tools_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExtractedValue.ProtoReflect.Descriptor instead.
+func (*ExtractedValue) Descriptor() ([]byte, []int) {
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *ExtractedValue) GetKind() ValueKind {
+	if x != nil {
+		return x.Kind
+	}
+	return ValueKind_VALUE_KIND_UNSPECIFIED
+}
+
+func (x *ExtractedValue) GetValue() string {
+	if x != nil {
+		return x.Value
+	}
+	return ""
+}
+
+func (x *ExtractedValue) GetUnit() string {
+	if x != nil {
+		return x.Unit
+	}
+	return ""
+}
+
+func (x *ExtractedValue) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *ExtractedValue) GetEnd() int32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
 // ExtractAlternative is another answer that was found.
 type ExtractAlternative struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2687,14 +2924,16 @@ type ExtractAlternative struct {
 	// How sure the model is of it, 0 to 1.
 	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
 	// The passage that holds it.
-	Citation      *ExtractCitation `protobuf:"bytes,3,opt,name=citation,proto3" json:"citation,omitempty"`
+	Citation *ExtractCitation `protobuf:"bytes,3,opt,name=citation,proto3" json:"citation,omitempty"`
+	// What the score means.
+	Likelihood    Likelihood `protobuf:"varint,4,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtractAlternative) Reset() {
 	*x = ExtractAlternative{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[27]
+	mi := &file_proviso_v1_tools_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2706,7 +2945,7 @@ func (x *ExtractAlternative) String() string {
 func (*ExtractAlternative) ProtoMessage() {}
 
 func (x *ExtractAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[27]
+	mi := &file_proviso_v1_tools_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2719,7 +2958,7 @@ func (x *ExtractAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractAlternative.ProtoReflect.Descriptor instead.
 func (*ExtractAlternative) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{27}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExtractAlternative) GetAnswer() string {
@@ -2743,12 +2982,19 @@ func (x *ExtractAlternative) GetCitation() *ExtractCitation {
 	return nil
 }
 
+func (x *ExtractAlternative) GetLikelihood() Likelihood {
+	if x != nil {
+		return x.Likelihood
+	}
+	return Likelihood_LIKELIHOOD_UNSPECIFIED
+}
+
 // ExtractResponse is the answer found.
 type ExtractResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The answer, a span of the text, or "Not found in the documents".
 	Answer string `protobuf:"bytes,1,opt,name=answer,proto3" json:"answer,omitempty"`
-	// How sure the model is of it, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found.
+	// How sure the model is of it, 0 to 1. 0 when nothing was found.
 	Score float64 `protobuf:"fixed64,2,opt,name=score,proto3" json:"score,omitempty"`
 	// The passages that hold it, the surest first.
 	Citations []*ExtractCitation `protobuf:"bytes,3,rep,name=citations,proto3" json:"citations,omitempty"`
@@ -2763,14 +3009,16 @@ type ExtractResponse struct {
 	// Documents that could not be read: documents that are not READY, and ids that the matter does not have.
 	DocumentErrors []*DocumentError `protobuf:"bytes,8,rep,name=document_errors,json=documentErrors,proto3" json:"document_errors,omitempty"`
 	// Whether lists or texts were cut to keep the answer small.
-	Truncated     bool `protobuf:"varint,9,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	Truncated bool `protobuf:"varint,9,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	// What the score means; not set when nothing was found.
+	Likelihood    Likelihood `protobuf:"varint,10,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtractResponse) Reset() {
 	*x = ExtractResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[28]
+	mi := &file_proviso_v1_tools_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +3030,7 @@ func (x *ExtractResponse) String() string {
 func (*ExtractResponse) ProtoMessage() {}
 
 func (x *ExtractResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[28]
+	mi := &file_proviso_v1_tools_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +3043,7 @@ func (x *ExtractResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractResponse.ProtoReflect.Descriptor instead.
 func (*ExtractResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{28}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExtractResponse) GetAnswer() string {
@@ -2861,6 +3109,13 @@ func (x *ExtractResponse) GetTruncated() bool {
 	return false
 }
 
+func (x *ExtractResponse) GetLikelihood() Likelihood {
+	if x != nil {
+		return x.Likelihood
+	}
+	return Likelihood_LIKELIHOOD_UNSPECIFIED
+}
+
 // ClassifyRequest asks for clauses of given types.
 type ClassifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2886,7 +3141,7 @@ type ClassifyRequest struct {
 
 func (x *ClassifyRequest) Reset() {
 	*x = ClassifyRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[29]
+	mi := &file_proviso_v1_tools_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2898,7 +3153,7 @@ func (x *ClassifyRequest) String() string {
 func (*ClassifyRequest) ProtoMessage() {}
 
 func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[29]
+	mi := &file_proviso_v1_tools_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2911,7 +3166,7 @@ func (x *ClassifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyRequest.ProtoReflect.Descriptor instead.
 func (*ClassifyRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{29}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ClassifyRequest) GetMatterId() string {
@@ -2976,14 +3231,16 @@ type ClassifiedClause struct {
 	// Identifies the chunk.
 	ChunkId string `protobuf:"bytes,8,opt,name=chunk_id,json=chunkId,proto3" json:"chunk_id,omitempty"`
 	// Where the clause is.
-	Citation      *SearchCitation `protobuf:"bytes,9,opt,name=citation,proto3" json:"citation,omitempty"`
+	Citation *SearchCitation `protobuf:"bytes,9,opt,name=citation,proto3" json:"citation,omitempty"`
+	// What the score means.
+	Likelihood    Likelihood `protobuf:"varint,10,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ClassifiedClause) Reset() {
 	*x = ClassifiedClause{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[30]
+	mi := &file_proviso_v1_tools_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +3252,7 @@ func (x *ClassifiedClause) String() string {
 func (*ClassifiedClause) ProtoMessage() {}
 
 func (x *ClassifiedClause) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[30]
+	mi := &file_proviso_v1_tools_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +3265,7 @@ func (x *ClassifiedClause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifiedClause.ProtoReflect.Descriptor instead.
 func (*ClassifiedClause) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{30}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ClassifiedClause) GetClauseType() string {
@@ -3074,6 +3331,13 @@ func (x *ClassifiedClause) GetCitation() *SearchCitation {
 	return nil
 }
 
+func (x *ClassifiedClause) GetLikelihood() Likelihood {
+	if x != nil {
+		return x.Likelihood
+	}
+	return Likelihood_LIKELIHOOD_UNSPECIFIED
+}
+
 // ClassifyResponse is the clauses found.
 type ClassifyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3100,7 +3364,7 @@ type ClassifyResponse struct {
 
 func (x *ClassifyResponse) Reset() {
 	*x = ClassifyResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[31]
+	mi := &file_proviso_v1_tools_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3112,7 +3376,7 @@ func (x *ClassifyResponse) String() string {
 func (*ClassifyResponse) ProtoMessage() {}
 
 func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[31]
+	mi := &file_proviso_v1_tools_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3125,7 +3389,7 @@ func (x *ClassifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClassifyResponse.ProtoReflect.Descriptor instead.
 func (*ClassifyResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{31}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ClassifyResponse) GetClauses() []*ClassifiedClause {
@@ -3199,7 +3463,7 @@ type ClauseTypeCount struct {
 
 func (x *ClauseTypeCount) Reset() {
 	*x = ClauseTypeCount{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[32]
+	mi := &file_proviso_v1_tools_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3211,7 +3475,7 @@ func (x *ClauseTypeCount) String() string {
 func (*ClauseTypeCount) ProtoMessage() {}
 
 func (x *ClauseTypeCount) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[32]
+	mi := &file_proviso_v1_tools_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3224,7 +3488,7 @@ func (x *ClauseTypeCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClauseTypeCount.ProtoReflect.Descriptor instead.
 func (*ClauseTypeCount) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{32}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ClauseTypeCount) GetClauseType() string {
@@ -3264,7 +3528,7 @@ type ListMatterDocumentsRequest struct {
 
 func (x *ListMatterDocumentsRequest) Reset() {
 	*x = ListMatterDocumentsRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[33]
+	mi := &file_proviso_v1_tools_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3276,7 +3540,7 @@ func (x *ListMatterDocumentsRequest) String() string {
 func (*ListMatterDocumentsRequest) ProtoMessage() {}
 
 func (x *ListMatterDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[33]
+	mi := &file_proviso_v1_tools_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3289,7 +3553,7 @@ func (x *ListMatterDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMatterDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListMatterDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{33}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListMatterDocumentsRequest) GetMatterId() string {
@@ -3334,7 +3598,7 @@ type MatterDocument struct {
 
 func (x *MatterDocument) Reset() {
 	*x = MatterDocument{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[34]
+	mi := &file_proviso_v1_tools_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3346,7 +3610,7 @@ func (x *MatterDocument) String() string {
 func (*MatterDocument) ProtoMessage() {}
 
 func (x *MatterDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[34]
+	mi := &file_proviso_v1_tools_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3359,7 +3623,7 @@ func (x *MatterDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MatterDocument.ProtoReflect.Descriptor instead.
 func (*MatterDocument) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{34}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *MatterDocument) GetDocumentId() string {
@@ -3419,7 +3683,7 @@ type DocumentSummary struct {
 
 func (x *DocumentSummary) Reset() {
 	*x = DocumentSummary{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[35]
+	mi := &file_proviso_v1_tools_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3431,7 +3695,7 @@ func (x *DocumentSummary) String() string {
 func (*DocumentSummary) ProtoMessage() {}
 
 func (x *DocumentSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[35]
+	mi := &file_proviso_v1_tools_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3444,7 +3708,7 @@ func (x *DocumentSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentSummary.ProtoReflect.Descriptor instead.
 func (*DocumentSummary) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{35}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DocumentSummary) GetReadyForSearch() int32 {
@@ -3487,7 +3751,7 @@ type ListMatterDocumentsResponse struct {
 
 func (x *ListMatterDocumentsResponse) Reset() {
 	*x = ListMatterDocumentsResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[36]
+	mi := &file_proviso_v1_tools_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3499,7 +3763,7 @@ func (x *ListMatterDocumentsResponse) String() string {
 func (*ListMatterDocumentsResponse) ProtoMessage() {}
 
 func (x *ListMatterDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[36]
+	mi := &file_proviso_v1_tools_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3512,7 +3776,7 @@ func (x *ListMatterDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMatterDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListMatterDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{36}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListMatterDocumentsResponse) GetDocuments() []*MatterDocument {
@@ -3578,7 +3842,7 @@ type GetDocumentTextRequest struct {
 
 func (x *GetDocumentTextRequest) Reset() {
 	*x = GetDocumentTextRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[37]
+	mi := &file_proviso_v1_tools_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3590,7 +3854,7 @@ func (x *GetDocumentTextRequest) String() string {
 func (*GetDocumentTextRequest) ProtoMessage() {}
 
 func (x *GetDocumentTextRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[37]
+	mi := &file_proviso_v1_tools_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3603,7 +3867,7 @@ func (x *GetDocumentTextRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentTextRequest.ProtoReflect.Descriptor instead.
 func (*GetDocumentTextRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{37}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *GetDocumentTextRequest) GetMatterId() string {
@@ -3752,7 +4016,7 @@ type GetDocumentTextResponse struct {
 
 func (x *GetDocumentTextResponse) Reset() {
 	*x = GetDocumentTextResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[38]
+	mi := &file_proviso_v1_tools_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3764,7 +4028,7 @@ func (x *GetDocumentTextResponse) String() string {
 func (*GetDocumentTextResponse) ProtoMessage() {}
 
 func (x *GetDocumentTextResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[38]
+	mi := &file_proviso_v1_tools_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3777,7 +4041,7 @@ func (x *GetDocumentTextResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetDocumentTextResponse.ProtoReflect.Descriptor instead.
 func (*GetDocumentTextResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{38}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GetDocumentTextResponse) GetText() string {
@@ -3866,7 +4130,7 @@ type RetrieveDocumentationRequest struct {
 
 func (x *RetrieveDocumentationRequest) Reset() {
 	*x = RetrieveDocumentationRequest{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[39]
+	mi := &file_proviso_v1_tools_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3878,7 +4142,7 @@ func (x *RetrieveDocumentationRequest) String() string {
 func (*RetrieveDocumentationRequest) ProtoMessage() {}
 
 func (x *RetrieveDocumentationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[39]
+	mi := &file_proviso_v1_tools_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3891,7 +4155,7 @@ func (x *RetrieveDocumentationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrieveDocumentationRequest.ProtoReflect.Descriptor instead.
 func (*RetrieveDocumentationRequest) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{39}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RetrieveDocumentationRequest) GetQuery() string {
@@ -3936,7 +4200,7 @@ type RetrieveDocumentationResponse struct {
 
 func (x *RetrieveDocumentationResponse) Reset() {
 	*x = RetrieveDocumentationResponse{}
-	mi := &file_proviso_v1_tools_proto_msgTypes[40]
+	mi := &file_proviso_v1_tools_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3948,7 +4212,7 @@ func (x *RetrieveDocumentationResponse) String() string {
 func (*RetrieveDocumentationResponse) ProtoMessage() {}
 
 func (x *RetrieveDocumentationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_proviso_v1_tools_proto_msgTypes[40]
+	mi := &file_proviso_v1_tools_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3961,7 +4225,7 @@ func (x *RetrieveDocumentationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetrieveDocumentationResponse.ProtoReflect.Descriptor instead.
 func (*RetrieveDocumentationResponse) Descriptor() ([]byte, []int) {
-	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{40}
+	return file_proviso_v1_tools_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RetrieveDocumentationResponse) GetResults() []*SearchResult {
@@ -4034,7 +4298,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\tstatement\x18\a \x01(\tR\tstatement\x12\x1a\n" +
 	"\btemplate\x18\b \x01(\tR\btemplate\x12\x1c\n" +
 	"\targuments\x18\t \x03(\tR\targumentsB\b\n" +
-	"\x06_score\"\xe1\x01\n" +
+	"\x06_score\"\x99\x02\n" +
 	"\bIqlMatch\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12\x1f\n" +
 	"\vstart_index\x18\x02 \x01(\x05R\n" +
@@ -4042,7 +4306,10 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\tend_index\x18\x03 \x01(\x05R\bendIndex\x12\x14\n" +
 	"\x05score\x18\x04 \x01(\x01R\x05score\x126\n" +
 	"\bcitation\x18\x05 \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\x125\n" +
-	"\vexplanation\x18\x06 \x01(\v2\x13.proviso.v1.IqlNodeR\vexplanation\"\xd3\x03\n" +
+	"\vexplanation\x18\x06 \x01(\v2\x13.proviso.v1.IqlNodeR\vexplanation\x126\n" +
+	"\n" +
+	"likelihood\x18\a \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
+	"likelihood\"\x8b\x04\n" +
 	"\x11IqlDocumentResult\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
@@ -4057,7 +4324,10 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\vexplanation\x18\t \x01(\v2\x13.proviso.v1.IqlNodeR\vexplanation\x12=\n" +
 	"\rfailure_cause\x18\n" +
 	" \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\x12&\n" +
-	"\x0fnext_page_token\x18\v \x01(\tR\rnextPageToken\"\xdd\x02\n" +
+	"\x0fnext_page_token\x18\v \x01(\tR\rnextPageToken\x126\n" +
+	"\n" +
+	"likelihood\x18\f \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
+	"likelihood\"\xdd\x02\n" +
 	"\x12ExecuteIqlResponse\x12\x14\n" +
 	"\x05query\x18\x01 \x01(\tR\x05query\x12H\n" +
 	"\x10document_results\x18\x02 \x03(\v2\x1d.proviso.v1.IqlDocumentResultR\x0fdocumentResults\x12#\n" +
@@ -4212,7 +4482,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x10max_alternatives\x18\x05 \x01(\x05B\v\xbaH\b\x1a\x06\x18\xc0\x84=(\x00R\x0fmaxAlternatives\x12#\n" +
 	"\reach_document\x18\x06 \x01(\bR\feachDocumentB\f\n" +
 	"\n" +
-	"_min_score\"\xab\x02\n" +
+	"_min_score\"\xdf\x02\n" +
 	"\x0fExtractCitation\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x19\n" +
@@ -4223,11 +4493,21 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\fanswer_start\x18\x06 \x01(\x05R\vanswerStart\x12\x1d\n" +
 	"\n" +
 	"answer_end\x18\a \x01(\x05R\tanswerEnd\x126\n" +
-	"\bcitation\x18\b \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\"{\n" +
+	"\bcitation\x18\b \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\x122\n" +
+	"\x06values\x18\t \x03(\v2\x1a.proviso.v1.ExtractedValueR\x06values\"\x8d\x01\n" +
+	"\x0eExtractedValue\x12)\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x15.proviso.v1.ValueKindR\x04kind\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value\x12\x12\n" +
+	"\x04unit\x18\x03 \x01(\tR\x04unit\x12\x14\n" +
+	"\x05start\x18\x04 \x01(\x05R\x05start\x12\x10\n" +
+	"\x03end\x18\x05 \x01(\x05R\x03end\"\xb3\x01\n" +
 	"\x12ExtractAlternative\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x127\n" +
-	"\bcitation\x18\x03 \x01(\v2\x1b.proviso.v1.ExtractCitationR\bcitation\"\xe8\x02\n" +
+	"\bcitation\x18\x03 \x01(\v2\x1b.proviso.v1.ExtractCitationR\bcitation\x126\n" +
+	"\n" +
+	"likelihood\x18\x04 \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
+	"likelihood\"\xa0\x03\n" +
 	"\x0fExtractResponse\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x129\n" +
@@ -4237,7 +4517,11 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\falternatives\x18\x06 \x03(\v2\x1e.proviso.v1.ExtractAlternativeR\falternatives\x12\x14\n" +
 	"\x05model\x18\a \x01(\tR\x05model\x12B\n" +
 	"\x0fdocument_errors\x18\b \x03(\v2\x19.proviso.v1.DocumentErrorR\x0edocumentErrors\x12\x1c\n" +
-	"\ttruncated\x18\t \x01(\bR\ttruncated\"\xc0\x02\n" +
+	"\ttruncated\x18\t \x01(\bR\ttruncated\x126\n" +
+	"\n" +
+	"likelihood\x18\n" +
+	" \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
+	"likelihood\"\xc0\x02\n" +
 	"\x0fClassifyRequest\x12)\n" +
 	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x121\n" +
 	"\fclause_types\x18\x02 \x03(\tB\x0e\xbaH\v\x92\x01\b\x102\"\x04r\x02\x10\x01R\vclauseTypes\x123\n" +
@@ -4248,7 +4532,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\x06 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x04R\tpageTokenB\f\n" +
 	"\n" +
-	"_min_score\"\xa4\x02\n" +
+	"_min_score\"\xdc\x02\n" +
 	"\x10ClassifiedClause\x12\x1f\n" +
 	"\vclause_type\x18\x01 \x01(\tR\n" +
 	"clauseType\x12\x14\n" +
@@ -4260,7 +4544,11 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x05start\x18\x06 \x01(\x05R\x05start\x12\x10\n" +
 	"\x03end\x18\a \x01(\x05R\x03end\x12\x19\n" +
 	"\bchunk_id\x18\b \x01(\tR\achunkId\x126\n" +
-	"\bcitation\x18\t \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\"\xf2\x02\n" +
+	"\bcitation\x18\t \x01(\v2\x1a.proviso.v1.SearchCitationR\bcitation\x126\n" +
+	"\n" +
+	"likelihood\x18\n" +
+	" \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
+	"likelihood\"\xf2\x02\n" +
 	"\x10ClassifyResponse\x126\n" +
 	"\aclauses\x18\x01 \x03(\v2\x1c.proviso.v1.ClassifiedClauseR\aclauses\x12\x1d\n" +
 	"\n" +
@@ -4357,12 +4645,26 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\rIqlComparator\x12\x1e\n" +
 	"\x1aIQL_COMPARATOR_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16IQL_COMPARATOR_GREATER\x10\x01\x12\x17\n" +
-	"\x13IQL_COMPARATOR_LESS\x10\x02*\xad\x01\n" +
+	"\x13IQL_COMPARATOR_LESS\x10\x02*q\n" +
+	"\n" +
+	"Likelihood\x12\x1a\n" +
+	"\x16LIKELIHOOD_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13LIKELIHOOD_UNLIKELY\x10\x01\x12\x17\n" +
+	"\x13LIKELIHOOD_POSSIBLE\x10\x02\x12\x15\n" +
+	"\x11LIKELIHOOD_LIKELY\x10\x03*\xad\x01\n" +
 	"\x11SearchEmptyReason\x12#\n" +
 	"\x1fSEARCH_EMPTY_REASON_UNSPECIFIED\x10\x00\x12(\n" +
 	"$SEARCH_EMPTY_REASON_NOTHING_SEARCHED\x10\x01\x12 \n" +
 	"\x1cSEARCH_EMPTY_REASON_NO_MATCH\x10\x02\x12'\n" +
-	"#SEARCH_EMPTY_REASON_BELOW_MIN_SCORE\x10\x032\xf7\x06\n" +
+	"#SEARCH_EMPTY_REASON_BELOW_MIN_SCORE\x10\x03*\xaf\x01\n" +
+	"\tValueKind\x12\x1a\n" +
+	"\x16VALUE_KIND_UNSPECIFIED\x10\x00\x12\x13\n" +
+	"\x0fVALUE_KIND_DATE\x10\x01\x12\x15\n" +
+	"\x11VALUE_KIND_AMOUNT\x10\x02\x12\x15\n" +
+	"\x11VALUE_KIND_PERIOD\x10\x03\x12\x19\n" +
+	"\x15VALUE_KIND_PERCENTAGE\x10\x04\x12\x14\n" +
+	"\x10VALUE_KIND_PARTY\x10\x05\x12\x12\n" +
+	"\x0eVALUE_KIND_LAW\x10\x062\xf7\x06\n" +
 	"\vToolService\x12P\n" +
 	"\n" +
 	"ExecuteIql\x12\x1d.proviso.v1.ExecuteIqlRequest\x1a\x1e.proviso.v1.ExecuteIqlResponse\"\x03\x90\x02\x01\x12J\n" +
@@ -4392,126 +4694,136 @@ func file_proviso_v1_tools_proto_rawDescGZIP() []byte {
 	return file_proviso_v1_tools_proto_rawDescData
 }
 
-var file_proviso_v1_tools_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_proviso_v1_tools_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_proviso_v1_tools_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_proviso_v1_tools_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_proviso_v1_tools_proto_goTypes = []any{
 	(IqlComparison)(0),                    // 0: proviso.v1.IqlComparison
 	(IqlNodeType)(0),                      // 1: proviso.v1.IqlNodeType
 	(IqlComparator)(0),                    // 2: proviso.v1.IqlComparator
-	(SearchEmptyReason)(0),                // 3: proviso.v1.SearchEmptyReason
-	(*ExecuteIqlRequest)(nil),             // 4: proviso.v1.ExecuteIqlRequest
-	(*IqlStatementScore)(nil),             // 5: proviso.v1.IqlStatementScore
-	(*IqlNode)(nil),                       // 6: proviso.v1.IqlNode
-	(*IqlMatch)(nil),                      // 7: proviso.v1.IqlMatch
-	(*IqlDocumentResult)(nil),             // 8: proviso.v1.IqlDocumentResult
-	(*ExecuteIqlResponse)(nil),            // 9: proviso.v1.ExecuteIqlResponse
-	(*StreamIqlRequest)(nil),              // 10: proviso.v1.StreamIqlRequest
-	(*StreamIqlResponse)(nil),             // 11: proviso.v1.StreamIqlResponse
-	(*IqlTotals)(nil),                     // 12: proviso.v1.IqlTotals
-	(*ListIqlTemplatesRequest)(nil),       // 13: proviso.v1.ListIqlTemplatesRequest
-	(*IqlTemplate)(nil),                   // 14: proviso.v1.IqlTemplate
-	(*ListIqlTemplatesResponse)(nil),      // 15: proviso.v1.ListIqlTemplatesResponse
-	(*ParseIqlRequest)(nil),               // 16: proviso.v1.ParseIqlRequest
-	(*IqlError)(nil),                      // 17: proviso.v1.IqlError
-	(*IqlFaults)(nil),                     // 18: proviso.v1.IqlFaults
-	(*IqlEdit)(nil),                       // 19: proviso.v1.IqlEdit
-	(*ParseIqlResponse)(nil),              // 20: proviso.v1.ParseIqlResponse
-	(*SearchCitation)(nil),                // 21: proviso.v1.SearchCitation
-	(*SearchRequest)(nil),                 // 22: proviso.v1.SearchRequest
-	(*SearchResult)(nil),                  // 23: proviso.v1.SearchResult
-	(*SearchSnippet)(nil),                 // 24: proviso.v1.SearchSnippet
-	(*SnippetHighlight)(nil),              // 25: proviso.v1.SnippetHighlight
-	(*SearchResponse)(nil),                // 26: proviso.v1.SearchResponse
-	(*DocumentHits)(nil),                  // 27: proviso.v1.DocumentHits
-	(*DocumentError)(nil),                 // 28: proviso.v1.DocumentError
-	(*ExtractRequest)(nil),                // 29: proviso.v1.ExtractRequest
-	(*ExtractCitation)(nil),               // 30: proviso.v1.ExtractCitation
-	(*ExtractAlternative)(nil),            // 31: proviso.v1.ExtractAlternative
-	(*ExtractResponse)(nil),               // 32: proviso.v1.ExtractResponse
-	(*ClassifyRequest)(nil),               // 33: proviso.v1.ClassifyRequest
-	(*ClassifiedClause)(nil),              // 34: proviso.v1.ClassifiedClause
-	(*ClassifyResponse)(nil),              // 35: proviso.v1.ClassifyResponse
-	(*ClauseTypeCount)(nil),               // 36: proviso.v1.ClauseTypeCount
-	(*ListMatterDocumentsRequest)(nil),    // 37: proviso.v1.ListMatterDocumentsRequest
-	(*MatterDocument)(nil),                // 38: proviso.v1.MatterDocument
-	(*DocumentSummary)(nil),               // 39: proviso.v1.DocumentSummary
-	(*ListMatterDocumentsResponse)(nil),   // 40: proviso.v1.ListMatterDocumentsResponse
-	(*GetDocumentTextRequest)(nil),        // 41: proviso.v1.GetDocumentTextRequest
-	(*GetDocumentTextResponse)(nil),       // 42: proviso.v1.GetDocumentTextResponse
-	(*RetrieveDocumentationRequest)(nil),  // 43: proviso.v1.RetrieveDocumentationRequest
-	(*RetrieveDocumentationResponse)(nil), // 44: proviso.v1.RetrieveDocumentationResponse
-	(FailureCause)(0),                     // 45: proviso.v1.FailureCause
-	(DocumentStatus)(0),                   // 46: proviso.v1.DocumentStatus
-	(*timestamppb.Timestamp)(nil),         // 47: google.protobuf.Timestamp
+	(Likelihood)(0),                       // 3: proviso.v1.Likelihood
+	(SearchEmptyReason)(0),                // 4: proviso.v1.SearchEmptyReason
+	(ValueKind)(0),                        // 5: proviso.v1.ValueKind
+	(*ExecuteIqlRequest)(nil),             // 6: proviso.v1.ExecuteIqlRequest
+	(*IqlStatementScore)(nil),             // 7: proviso.v1.IqlStatementScore
+	(*IqlNode)(nil),                       // 8: proviso.v1.IqlNode
+	(*IqlMatch)(nil),                      // 9: proviso.v1.IqlMatch
+	(*IqlDocumentResult)(nil),             // 10: proviso.v1.IqlDocumentResult
+	(*ExecuteIqlResponse)(nil),            // 11: proviso.v1.ExecuteIqlResponse
+	(*StreamIqlRequest)(nil),              // 12: proviso.v1.StreamIqlRequest
+	(*StreamIqlResponse)(nil),             // 13: proviso.v1.StreamIqlResponse
+	(*IqlTotals)(nil),                     // 14: proviso.v1.IqlTotals
+	(*ListIqlTemplatesRequest)(nil),       // 15: proviso.v1.ListIqlTemplatesRequest
+	(*IqlTemplate)(nil),                   // 16: proviso.v1.IqlTemplate
+	(*ListIqlTemplatesResponse)(nil),      // 17: proviso.v1.ListIqlTemplatesResponse
+	(*ParseIqlRequest)(nil),               // 18: proviso.v1.ParseIqlRequest
+	(*IqlError)(nil),                      // 19: proviso.v1.IqlError
+	(*IqlFaults)(nil),                     // 20: proviso.v1.IqlFaults
+	(*IqlEdit)(nil),                       // 21: proviso.v1.IqlEdit
+	(*ParseIqlResponse)(nil),              // 22: proviso.v1.ParseIqlResponse
+	(*SearchCitation)(nil),                // 23: proviso.v1.SearchCitation
+	(*SearchRequest)(nil),                 // 24: proviso.v1.SearchRequest
+	(*SearchResult)(nil),                  // 25: proviso.v1.SearchResult
+	(*SearchSnippet)(nil),                 // 26: proviso.v1.SearchSnippet
+	(*SnippetHighlight)(nil),              // 27: proviso.v1.SnippetHighlight
+	(*SearchResponse)(nil),                // 28: proviso.v1.SearchResponse
+	(*DocumentHits)(nil),                  // 29: proviso.v1.DocumentHits
+	(*DocumentError)(nil),                 // 30: proviso.v1.DocumentError
+	(*ExtractRequest)(nil),                // 31: proviso.v1.ExtractRequest
+	(*ExtractCitation)(nil),               // 32: proviso.v1.ExtractCitation
+	(*ExtractedValue)(nil),                // 33: proviso.v1.ExtractedValue
+	(*ExtractAlternative)(nil),            // 34: proviso.v1.ExtractAlternative
+	(*ExtractResponse)(nil),               // 35: proviso.v1.ExtractResponse
+	(*ClassifyRequest)(nil),               // 36: proviso.v1.ClassifyRequest
+	(*ClassifiedClause)(nil),              // 37: proviso.v1.ClassifiedClause
+	(*ClassifyResponse)(nil),              // 38: proviso.v1.ClassifyResponse
+	(*ClauseTypeCount)(nil),               // 39: proviso.v1.ClauseTypeCount
+	(*ListMatterDocumentsRequest)(nil),    // 40: proviso.v1.ListMatterDocumentsRequest
+	(*MatterDocument)(nil),                // 41: proviso.v1.MatterDocument
+	(*DocumentSummary)(nil),               // 42: proviso.v1.DocumentSummary
+	(*ListMatterDocumentsResponse)(nil),   // 43: proviso.v1.ListMatterDocumentsResponse
+	(*GetDocumentTextRequest)(nil),        // 44: proviso.v1.GetDocumentTextRequest
+	(*GetDocumentTextResponse)(nil),       // 45: proviso.v1.GetDocumentTextResponse
+	(*RetrieveDocumentationRequest)(nil),  // 46: proviso.v1.RetrieveDocumentationRequest
+	(*RetrieveDocumentationResponse)(nil), // 47: proviso.v1.RetrieveDocumentationResponse
+	(FailureCause)(0),                     // 48: proviso.v1.FailureCause
+	(DocumentStatus)(0),                   // 49: proviso.v1.DocumentStatus
+	(*timestamppb.Timestamp)(nil),         // 50: google.protobuf.Timestamp
 }
 var file_proviso_v1_tools_proto_depIdxs = []int32{
 	0,  // 0: proviso.v1.ExecuteIqlRequest.comparison:type_name -> proviso.v1.IqlComparison
 	1,  // 1: proviso.v1.IqlNode.type:type_name -> proviso.v1.IqlNodeType
-	6,  // 2: proviso.v1.IqlNode.operands:type_name -> proviso.v1.IqlNode
+	8,  // 2: proviso.v1.IqlNode.operands:type_name -> proviso.v1.IqlNode
 	2,  // 3: proviso.v1.IqlNode.comparators:type_name -> proviso.v1.IqlComparator
-	21, // 4: proviso.v1.IqlMatch.citation:type_name -> proviso.v1.SearchCitation
-	6,  // 5: proviso.v1.IqlMatch.explanation:type_name -> proviso.v1.IqlNode
-	7,  // 6: proviso.v1.IqlDocumentResult.matches:type_name -> proviso.v1.IqlMatch
-	5,  // 7: proviso.v1.IqlDocumentResult.statement_scores:type_name -> proviso.v1.IqlStatementScore
-	6,  // 8: proviso.v1.IqlDocumentResult.explanation:type_name -> proviso.v1.IqlNode
-	45, // 9: proviso.v1.IqlDocumentResult.failure_cause:type_name -> proviso.v1.FailureCause
-	8,  // 10: proviso.v1.ExecuteIqlResponse.document_results:type_name -> proviso.v1.IqlDocumentResult
-	4,  // 11: proviso.v1.StreamIqlRequest.query:type_name -> proviso.v1.ExecuteIqlRequest
-	8,  // 12: proviso.v1.StreamIqlResponse.document_result:type_name -> proviso.v1.IqlDocumentResult
-	9,  // 13: proviso.v1.StreamIqlResponse.summary:type_name -> proviso.v1.ExecuteIqlResponse
-	12, // 14: proviso.v1.StreamIqlResponse.totals:type_name -> proviso.v1.IqlTotals
-	14, // 15: proviso.v1.ListIqlTemplatesResponse.templates:type_name -> proviso.v1.IqlTemplate
-	19, // 16: proviso.v1.IqlError.edits:type_name -> proviso.v1.IqlEdit
-	17, // 17: proviso.v1.IqlFaults.errors:type_name -> proviso.v1.IqlError
-	6,  // 18: proviso.v1.ParseIqlResponse.tree:type_name -> proviso.v1.IqlNode
-	17, // 19: proviso.v1.ParseIqlResponse.errors:type_name -> proviso.v1.IqlError
-	21, // 20: proviso.v1.SearchResult.citation:type_name -> proviso.v1.SearchCitation
-	24, // 21: proviso.v1.SearchResult.snippet:type_name -> proviso.v1.SearchSnippet
-	25, // 22: proviso.v1.SearchSnippet.highlights:type_name -> proviso.v1.SnippetHighlight
-	23, // 23: proviso.v1.SearchResponse.results:type_name -> proviso.v1.SearchResult
-	27, // 24: proviso.v1.SearchResponse.documents_matching:type_name -> proviso.v1.DocumentHits
-	28, // 25: proviso.v1.SearchResponse.document_errors:type_name -> proviso.v1.DocumentError
-	3,  // 26: proviso.v1.SearchResponse.empty_reason:type_name -> proviso.v1.SearchEmptyReason
-	45, // 27: proviso.v1.DocumentError.failure_cause:type_name -> proviso.v1.FailureCause
-	21, // 28: proviso.v1.ExtractCitation.citation:type_name -> proviso.v1.SearchCitation
-	30, // 29: proviso.v1.ExtractAlternative.citation:type_name -> proviso.v1.ExtractCitation
-	30, // 30: proviso.v1.ExtractResponse.citations:type_name -> proviso.v1.ExtractCitation
-	31, // 31: proviso.v1.ExtractResponse.alternatives:type_name -> proviso.v1.ExtractAlternative
-	28, // 32: proviso.v1.ExtractResponse.document_errors:type_name -> proviso.v1.DocumentError
-	21, // 33: proviso.v1.ClassifiedClause.citation:type_name -> proviso.v1.SearchCitation
-	34, // 34: proviso.v1.ClassifyResponse.clauses:type_name -> proviso.v1.ClassifiedClause
-	28, // 35: proviso.v1.ClassifyResponse.document_errors:type_name -> proviso.v1.DocumentError
-	36, // 36: proviso.v1.ClassifyResponse.counts:type_name -> proviso.v1.ClauseTypeCount
-	46, // 37: proviso.v1.MatterDocument.status:type_name -> proviso.v1.DocumentStatus
-	47, // 38: proviso.v1.MatterDocument.upload_time:type_name -> google.protobuf.Timestamp
-	38, // 39: proviso.v1.ListMatterDocumentsResponse.documents:type_name -> proviso.v1.MatterDocument
-	39, // 40: proviso.v1.ListMatterDocumentsResponse.summary:type_name -> proviso.v1.DocumentSummary
-	23, // 41: proviso.v1.RetrieveDocumentationResponse.results:type_name -> proviso.v1.SearchResult
-	4,  // 42: proviso.v1.ToolService.ExecuteIql:input_type -> proviso.v1.ExecuteIqlRequest
-	10, // 43: proviso.v1.ToolService.StreamIql:input_type -> proviso.v1.StreamIqlRequest
-	16, // 44: proviso.v1.ToolService.ParseIql:input_type -> proviso.v1.ParseIqlRequest
-	13, // 45: proviso.v1.ToolService.ListIqlTemplates:input_type -> proviso.v1.ListIqlTemplatesRequest
-	22, // 46: proviso.v1.ToolService.Search:input_type -> proviso.v1.SearchRequest
-	29, // 47: proviso.v1.ToolService.Extract:input_type -> proviso.v1.ExtractRequest
-	33, // 48: proviso.v1.ToolService.Classify:input_type -> proviso.v1.ClassifyRequest
-	37, // 49: proviso.v1.ToolService.ListMatterDocuments:input_type -> proviso.v1.ListMatterDocumentsRequest
-	41, // 50: proviso.v1.ToolService.GetDocumentText:input_type -> proviso.v1.GetDocumentTextRequest
-	43, // 51: proviso.v1.ToolService.RetrieveDocumentation:input_type -> proviso.v1.RetrieveDocumentationRequest
-	9,  // 52: proviso.v1.ToolService.ExecuteIql:output_type -> proviso.v1.ExecuteIqlResponse
-	11, // 53: proviso.v1.ToolService.StreamIql:output_type -> proviso.v1.StreamIqlResponse
-	20, // 54: proviso.v1.ToolService.ParseIql:output_type -> proviso.v1.ParseIqlResponse
-	15, // 55: proviso.v1.ToolService.ListIqlTemplates:output_type -> proviso.v1.ListIqlTemplatesResponse
-	26, // 56: proviso.v1.ToolService.Search:output_type -> proviso.v1.SearchResponse
-	32, // 57: proviso.v1.ToolService.Extract:output_type -> proviso.v1.ExtractResponse
-	35, // 58: proviso.v1.ToolService.Classify:output_type -> proviso.v1.ClassifyResponse
-	40, // 59: proviso.v1.ToolService.ListMatterDocuments:output_type -> proviso.v1.ListMatterDocumentsResponse
-	42, // 60: proviso.v1.ToolService.GetDocumentText:output_type -> proviso.v1.GetDocumentTextResponse
-	44, // 61: proviso.v1.ToolService.RetrieveDocumentation:output_type -> proviso.v1.RetrieveDocumentationResponse
-	52, // [52:62] is the sub-list for method output_type
-	42, // [42:52] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	23, // 4: proviso.v1.IqlMatch.citation:type_name -> proviso.v1.SearchCitation
+	8,  // 5: proviso.v1.IqlMatch.explanation:type_name -> proviso.v1.IqlNode
+	3,  // 6: proviso.v1.IqlMatch.likelihood:type_name -> proviso.v1.Likelihood
+	9,  // 7: proviso.v1.IqlDocumentResult.matches:type_name -> proviso.v1.IqlMatch
+	7,  // 8: proviso.v1.IqlDocumentResult.statement_scores:type_name -> proviso.v1.IqlStatementScore
+	8,  // 9: proviso.v1.IqlDocumentResult.explanation:type_name -> proviso.v1.IqlNode
+	48, // 10: proviso.v1.IqlDocumentResult.failure_cause:type_name -> proviso.v1.FailureCause
+	3,  // 11: proviso.v1.IqlDocumentResult.likelihood:type_name -> proviso.v1.Likelihood
+	10, // 12: proviso.v1.ExecuteIqlResponse.document_results:type_name -> proviso.v1.IqlDocumentResult
+	6,  // 13: proviso.v1.StreamIqlRequest.query:type_name -> proviso.v1.ExecuteIqlRequest
+	10, // 14: proviso.v1.StreamIqlResponse.document_result:type_name -> proviso.v1.IqlDocumentResult
+	11, // 15: proviso.v1.StreamIqlResponse.summary:type_name -> proviso.v1.ExecuteIqlResponse
+	14, // 16: proviso.v1.StreamIqlResponse.totals:type_name -> proviso.v1.IqlTotals
+	16, // 17: proviso.v1.ListIqlTemplatesResponse.templates:type_name -> proviso.v1.IqlTemplate
+	21, // 18: proviso.v1.IqlError.edits:type_name -> proviso.v1.IqlEdit
+	19, // 19: proviso.v1.IqlFaults.errors:type_name -> proviso.v1.IqlError
+	8,  // 20: proviso.v1.ParseIqlResponse.tree:type_name -> proviso.v1.IqlNode
+	19, // 21: proviso.v1.ParseIqlResponse.errors:type_name -> proviso.v1.IqlError
+	23, // 22: proviso.v1.SearchResult.citation:type_name -> proviso.v1.SearchCitation
+	26, // 23: proviso.v1.SearchResult.snippet:type_name -> proviso.v1.SearchSnippet
+	27, // 24: proviso.v1.SearchSnippet.highlights:type_name -> proviso.v1.SnippetHighlight
+	25, // 25: proviso.v1.SearchResponse.results:type_name -> proviso.v1.SearchResult
+	29, // 26: proviso.v1.SearchResponse.documents_matching:type_name -> proviso.v1.DocumentHits
+	30, // 27: proviso.v1.SearchResponse.document_errors:type_name -> proviso.v1.DocumentError
+	4,  // 28: proviso.v1.SearchResponse.empty_reason:type_name -> proviso.v1.SearchEmptyReason
+	48, // 29: proviso.v1.DocumentError.failure_cause:type_name -> proviso.v1.FailureCause
+	23, // 30: proviso.v1.ExtractCitation.citation:type_name -> proviso.v1.SearchCitation
+	33, // 31: proviso.v1.ExtractCitation.values:type_name -> proviso.v1.ExtractedValue
+	5,  // 32: proviso.v1.ExtractedValue.kind:type_name -> proviso.v1.ValueKind
+	32, // 33: proviso.v1.ExtractAlternative.citation:type_name -> proviso.v1.ExtractCitation
+	3,  // 34: proviso.v1.ExtractAlternative.likelihood:type_name -> proviso.v1.Likelihood
+	32, // 35: proviso.v1.ExtractResponse.citations:type_name -> proviso.v1.ExtractCitation
+	34, // 36: proviso.v1.ExtractResponse.alternatives:type_name -> proviso.v1.ExtractAlternative
+	30, // 37: proviso.v1.ExtractResponse.document_errors:type_name -> proviso.v1.DocumentError
+	3,  // 38: proviso.v1.ExtractResponse.likelihood:type_name -> proviso.v1.Likelihood
+	23, // 39: proviso.v1.ClassifiedClause.citation:type_name -> proviso.v1.SearchCitation
+	3,  // 40: proviso.v1.ClassifiedClause.likelihood:type_name -> proviso.v1.Likelihood
+	37, // 41: proviso.v1.ClassifyResponse.clauses:type_name -> proviso.v1.ClassifiedClause
+	30, // 42: proviso.v1.ClassifyResponse.document_errors:type_name -> proviso.v1.DocumentError
+	39, // 43: proviso.v1.ClassifyResponse.counts:type_name -> proviso.v1.ClauseTypeCount
+	49, // 44: proviso.v1.MatterDocument.status:type_name -> proviso.v1.DocumentStatus
+	50, // 45: proviso.v1.MatterDocument.upload_time:type_name -> google.protobuf.Timestamp
+	41, // 46: proviso.v1.ListMatterDocumentsResponse.documents:type_name -> proviso.v1.MatterDocument
+	42, // 47: proviso.v1.ListMatterDocumentsResponse.summary:type_name -> proviso.v1.DocumentSummary
+	25, // 48: proviso.v1.RetrieveDocumentationResponse.results:type_name -> proviso.v1.SearchResult
+	6,  // 49: proviso.v1.ToolService.ExecuteIql:input_type -> proviso.v1.ExecuteIqlRequest
+	12, // 50: proviso.v1.ToolService.StreamIql:input_type -> proviso.v1.StreamIqlRequest
+	18, // 51: proviso.v1.ToolService.ParseIql:input_type -> proviso.v1.ParseIqlRequest
+	15, // 52: proviso.v1.ToolService.ListIqlTemplates:input_type -> proviso.v1.ListIqlTemplatesRequest
+	24, // 53: proviso.v1.ToolService.Search:input_type -> proviso.v1.SearchRequest
+	31, // 54: proviso.v1.ToolService.Extract:input_type -> proviso.v1.ExtractRequest
+	36, // 55: proviso.v1.ToolService.Classify:input_type -> proviso.v1.ClassifyRequest
+	40, // 56: proviso.v1.ToolService.ListMatterDocuments:input_type -> proviso.v1.ListMatterDocumentsRequest
+	44, // 57: proviso.v1.ToolService.GetDocumentText:input_type -> proviso.v1.GetDocumentTextRequest
+	46, // 58: proviso.v1.ToolService.RetrieveDocumentation:input_type -> proviso.v1.RetrieveDocumentationRequest
+	11, // 59: proviso.v1.ToolService.ExecuteIql:output_type -> proviso.v1.ExecuteIqlResponse
+	13, // 60: proviso.v1.ToolService.StreamIql:output_type -> proviso.v1.StreamIqlResponse
+	22, // 61: proviso.v1.ToolService.ParseIql:output_type -> proviso.v1.ParseIqlResponse
+	17, // 62: proviso.v1.ToolService.ListIqlTemplates:output_type -> proviso.v1.ListIqlTemplatesResponse
+	28, // 63: proviso.v1.ToolService.Search:output_type -> proviso.v1.SearchResponse
+	35, // 64: proviso.v1.ToolService.Extract:output_type -> proviso.v1.ExtractResponse
+	38, // 65: proviso.v1.ToolService.Classify:output_type -> proviso.v1.ClassifyResponse
+	43, // 66: proviso.v1.ToolService.ListMatterDocuments:output_type -> proviso.v1.ListMatterDocumentsResponse
+	45, // 67: proviso.v1.ToolService.GetDocumentText:output_type -> proviso.v1.GetDocumentTextResponse
+	47, // 68: proviso.v1.ToolService.RetrieveDocumentation:output_type -> proviso.v1.RetrieveDocumentationResponse
+	59, // [59:69] is the sub-list for method output_type
+	49, // [49:59] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_proviso_v1_tools_proto_init() }
@@ -4530,8 +4842,8 @@ func file_proviso_v1_tools_proto_init() {
 	file_proviso_v1_tools_proto_msgTypes[18].OneofWrappers = []any{}
 	file_proviso_v1_tools_proto_msgTypes[19].OneofWrappers = []any{}
 	file_proviso_v1_tools_proto_msgTypes[25].OneofWrappers = []any{}
-	file_proviso_v1_tools_proto_msgTypes[29].OneofWrappers = []any{}
-	file_proviso_v1_tools_proto_msgTypes[37].OneofWrappers = []any{
+	file_proviso_v1_tools_proto_msgTypes[30].OneofWrappers = []any{}
+	file_proviso_v1_tools_proto_msgTypes[38].OneofWrappers = []any{
 		(*GetDocumentTextRequest_DocumentId)(nil),
 		(*GetDocumentTextRequest_Filename)(nil),
 		(*GetDocumentTextRequest_Start)(nil),
@@ -4543,8 +4855,8 @@ func file_proviso_v1_tools_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_proviso_v1_tools_proto_rawDesc), len(file_proviso_v1_tools_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   41,
+			NumEnums:      6,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

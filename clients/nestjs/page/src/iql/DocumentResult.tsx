@@ -46,7 +46,7 @@ export function DocumentResult({ result, run, onMore }: DocumentResultProps) {
       <div class="result-head">
         <h3>{name}</h3>
         <span class="result-count">{countWords(result)}</span>
-        <Score value={result.score} least={run.options.minScore} />
+        <Score value={result.score} least={run.options.minScore} likelihood={result.likelihood} />
       </div>
       <BestPassage result={result} run={run} />
       <ol class="matches">

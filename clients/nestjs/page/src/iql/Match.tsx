@@ -21,7 +21,7 @@ export function Match({ match, filename, run: { options }, onOpen }: MatchProps)
     <li class="match">
       <div class="match-head">
         <span class="match-place">{place}</span>
-        <Score value={match.score} least={options.minScore} />
+        <Score value={match.score} least={options.minScore} likelihood={match.likelihood} />
         <Button small aria-label={`Open in the text of ${filename}: ${place}`} onClick={onOpen}>
           Open in the text
         </Button>

@@ -1,5 +1,20 @@
-/** A score from 0 to 1 as a bar and a number; a score above `least` counts as a match. */
-export function Score({ value, least }: { value: number; least?: number }) {
+import type { Likelihood } from "./types";
+
+const WORDS: Partial<Record<Likelihood, string>> = {
+  LIKELIHOOD_UNLIKELY: "unlikely",
+  LIKELIHOOD_POSSIBLE: "possible",
+  LIKELIHOOD_LIKELY: "likely",
+};
+
+interface ScoreProps {
+  value: number;
+  least?: number;
+  likelihood?: Likelihood;
+}
+
+/** A score from 0 to 1 as a bar, a number and what it means; a score above `least` counts as a match. */
+export function Score({ value, least, likelihood }: ScoreProps) {
+  const meaning = likelihood && WORDS[likelihood];
   const isMatch = least === undefined || value > least;
   const style = { "--score": value, ...(least === undefined ? {} : { "--least": least }) };
   return (
@@ -11,6 +26,7 @@ export function Score({ value, least }: { value: number; least?: number }) {
         <span class="visually-hidden">Score </span>
         {value.toFixed(2)}
       </span>
+      {meaning && <span class="score-meaning">{meaning}</span>}
     </span>
   );
 }

@@ -48,11 +48,15 @@ export interface IqlNode {
 
 export type IqlComparison = "IQL_COMPARISON_UNSPECIFIED" | "IQL_COMPARISON_CONTRACT" | "IQL_COMPARISON_VENDOR";
 
+export type Likelihood =
+  "LIKELIHOOD_UNSPECIFIED" | "LIKELIHOOD_UNLIKELY" | "LIKELIHOOD_POSSIBLE" | "LIKELIHOOD_LIKELY";
+
 export interface IqlMatch {
   text: string;
   start_index: number;
   end_index: number;
   score: number;
+  likelihood: Likelihood;
   citation?: { page: number; section_path: string[]; heading: string; label: string };
   explanation?: IqlNode;
 }
@@ -61,6 +65,7 @@ export interface IqlDocumentResult {
   document_id: string;
   filename: string;
   score: number;
+  likelihood: Likelihood;
   matches: IqlMatch[];
   match_count: number;
   error: string;

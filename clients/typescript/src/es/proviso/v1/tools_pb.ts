@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file proviso/v1/tools.proto.
  */
 export const file_proviso_v1_tools: GenFile = /*@__PURE__*/
-  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItYCChFFeGVjdXRlSXFsUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIYCgVxdWVyeRgCIAEoCUIJukgGcgQYoI0GEiYKDGRvY3VtZW50X2lkcxgDIAMoCUIQukgNkgEKEOgHIgVyA7ABARIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAESLwoJbWluX3Njb3JlGAUgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEjcKCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb25CCLpIBYIBAhABEh4KCXBhZ2Vfc2l6ZRgHIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgIIAEoCUIIukgFcgMYgAQSDwoHZXhwbGFpbhgJIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASL5AQoHSXFsTm9kZRIlCgR0eXBlGAEgASgOMhcucHJvdmlzby52MS5JcWxOb2RlVHlwZRINCgVzdGFydBgCIAEoBRILCgNlbmQYAyABKAUSEgoFc2NvcmUYBCABKAFIAIgBARIlCghvcGVyYW5kcxgFIAMoCzITLnByb3Zpc28udjEuSXFsTm9kZRIuCgtjb21wYXJhdG9ycxgGIAMoDjIZLnByb3Zpc28udjEuSXFsQ29tcGFyYXRvchIRCglzdGF0ZW1lbnQYByABKAkSEAoIdGVtcGxhdGUYCCABKAkSEQoJYXJndW1lbnRzGAkgAygJQggKBl9zY29yZSKnAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEigKC2V4cGxhbmF0aW9uGAYgASgLMhMucHJvdmlzby52MS5JcWxOb2RlItQCChFJcWxEb2N1bWVudFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVzY29yZRgDIAEoARIlCgdtYXRjaGVzGAQgAygLMhQucHJvdmlzby52MS5JcWxNYXRjaBITCgttYXRjaF9jb3VudBgFIAEoBRINCgVlcnJvchgGIAEoCRIRCgl0cnVuY2F0ZWQYByABKAgSNwoQc3RhdGVtZW50X3Njb3JlcxgIIAMoCzIdLnByb3Zpc28udjEuSXFsU3RhdGVtZW50U2NvcmUSKAoLZXhwbGFuYXRpb24YCSABKAsyEy5wcm92aXNvLnYxLklxbE5vZGUSLwoNZmFpbHVyZV9jYXVzZRgKIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlEhcKD25leHRfcGFnZV90b2tlbhgLIAEoCSLvAQoSRXhlY3V0ZUlxbFJlc3BvbnNlEg0KBXF1ZXJ5GAEgASgJEjcKEGRvY3VtZW50X3Jlc3VsdHMYAiADKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0EhUKDXRvdGFsX21hdGNoZXMYAyABKAUSFQoNYXZlcmFnZV9zY29yZRgEIAEoARINCgVtb2RlbBgFIAEoCRIQCgh3YXJuaW5ncxgGIAMoCRIWCg5kb2N1bWVudF9jb3VudBgHIAEoBRIRCgl0cnVuY2F0ZWQYCCABKAgSFwoPbmV4dF9wYWdlX3Rva2VuGAkgASgJIkwKEFN0cmVhbUlxbFJlcXVlc3QSOAoFcXVlcnkYASABKAsyHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0QgriQQECukgDyAEBIskBChFTdHJlYW1JcWxSZXNwb25zZRI4Cg9kb2N1bWVudF9yZXN1bHQYASABKAsyHS5wcm92aXNvLnYxLklxbERvY3VtZW50UmVzdWx0SAASMQoHc3VtbWFyeRgCIAEoCzIeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlSAASJQoGdG90YWxzGAMgASgLMhUucHJvdmlzby52MS5JcWxUb3RhbHMSFgoOZG9jdW1lbnRfaW5kZXgYBCABKAVCCAoGcmVzdWx0ImkKCUlxbFRvdGFscxIWCg5kb2N1bWVudHNfZG9uZRgBIAEoBRIWCg5kb2N1bWVudF9jb3VudBgCIAEoBRIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAEiVwoXTGlzdElxbFRlbXBsYXRlc1JlcXVlc3QSHgoJcGFnZV9zaXplGAEgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiABCJSCgtJcWxUZW1wbGF0ZRIMCgRuYW1lGAEgASgJEhEKCWFyZ3VtZW50cxgCIAMoCRIRCglzdGF0ZW1lbnQYAyABKAkSDwoHbWVhbmluZxgEIAEoCSJzChhMaXN0SXFsVGVtcGxhdGVzUmVzcG9uc2USKgoJdGVtcGxhdGVzGAEgAygLMhcucHJvdmlzby52MS5JcWxUZW1wbGF0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKdG90YWxfc2l6ZRgDIAEoBSJNCg9QYXJzZUlxbFJlcXVlc3QSGAoFcXVlcnkYASABKAlCCbpIBnIEGKCNBhIgCgltYXR0ZXJfaWQYAiABKAlCDbpICtgBAXIFGECwAQEicAoISXFsRXJyb3ISDQoFc3RhcnQYASABKAUSCwoDZW5kGAIgASgFEg8KB21lc3NhZ2UYAyABKAkSEwoLc3VnZ2VzdGlvbnMYBCADKAkSIgoFZWRpdHMYBSADKAsyEy5wcm92aXNvLnYxLklxbEVkaXQiRAoJSXFsRmF1bHRzEiQKBmVycm9ycxgBIAMoCzIULnByb3Zpc28udjEuSXFsRXJyb3ISEQoJdHJ1bmNhdGVkGAIgASgIIlYKB0lxbEVkaXQSEgoKc3VnZ2VzdGlvbhgBIAEoBRINCgVsYWJlbBgCIAEoCRINCgVzdGFydBgDIAEoBRILCgNlbmQYBCABKAUSDAoEdGV4dBgFIAEoCSKhAQoQUGFyc2VJcWxSZXNwb25zZRIhCgR0cmVlGAEgASgLMhMucHJvdmlzby52MS5JcWxOb2RlEhEKCWNhbm9uaWNhbBgCIAEoCRISCgpzdGF0ZW1lbnRzGAMgAygJEh0KFWVzdGltYXRlZF9tb2RlbF9jYWxscxgEIAEoBRIkCgZlcnJvcnMYBSADKAsyFC5wcm92aXNvLnYxLklxbEVycm9yIoMBCg5TZWFyY2hDaXRhdGlvbhIMCgRwYWdlGAEgASgFEhQKDHNlY3Rpb25fcGF0aBgCIAMoCRIPCgdoZWFkaW5nGAMgASgJEg0KBWxhYmVsGAQgASgJEhEKCXBlcm1hbGluaxgFIAEoCRINCgVzdGFydBgGIAEoBRILCgNlbmQYByABKAUi2AIKDVNlYXJjaFJlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQESHQoFcXVlcnkYAiABKAlCDuJBAQK6SAdyBRABGNAPEh4KCXBhZ2Vfc2l6ZRgDIAEoBUILukgIGgYYwIQ9KAASLwoJbWluX3Njb3JlGAQgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEjUKD3NlbWFudGljX3dlaWdodBgFIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAYgBARIXCg9pbmNsdWRlX2NvbnRleHQYBiABKAgSJgoMZG9jdW1lbnRfaWRzGAcgAygJQhC6SA2SAQoQ6AciBXIDsAEBEhwKCnBhZ2VfdG9rZW4YCCABKAlCCLpIBXIDGIAEQgwKCl9taW5fc2NvcmVCEgoQX3NlbWFudGljX3dlaWdodCLlAgoMU2VhcmNoUmVzdWx0EhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGNodW5rX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhIKCmNodW5rX3RleHQYBCABKAkSFgoOc2VtYW50aWNfc2NvcmUYBSABKAESGQoMcmVyYW5rX3Njb3JlGAYgASgBSACIAQESLAoIY2l0YXRpb24YByABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEhYKDmNvbnRleHRfYmVmb3JlGAggASgJEhUKDWNvbnRleHRfYWZ0ZXIYCSABKAkSDQoFc2NvcmUYCiABKAESFQoNbGV4aWNhbF9tYXRjaBgLIAEoCBIqCgdzbmlwcGV0GAwgASgLMhkucHJvdmlzby52MS5TZWFyY2hTbmlwcGV0EhUKDWxleGljYWxfc2NvcmUYDSABKAFCDwoNX3JlcmFua19zY29yZSJeCg1TZWFyY2hTbmlwcGV0EgwKBHRleHQYASABKAkSDQoFc3RhcnQYAiABKAUSMAoKaGlnaGxpZ2h0cxgDIAMoCzIcLnByb3Zpc28udjEuU25pcHBldEhpZ2hsaWdodCIuChBTbmlwcGV0SGlnaGxpZ2h0Eg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBSLgAwoOU2VhcmNoUmVzcG9uc2USKQoHcmVzdWx0cxgBIAMoCzIYLnByb3Zpc28udjEuU2VhcmNoUmVzdWx0EhIKCnRvdGFsX3NpemUYAiABKAUSDQoFcXVlcnkYAyABKAkSEQoJbWF0dGVyX2lkGAQgASgJEhAKCHJlcmFua2VkGAUgASgIEhsKE2RvY3VtZW50c19hdmFpbGFibGUYBiADKAkSHAoUZG9jdW1lbnRzX3Byb2Nlc3NpbmcYByADKAkSEQoJdHJ1bmNhdGVkGAggASgIEjQKEmRvY3VtZW50c19tYXRjaGluZxgJIAMoCzIYLnByb3Zpc28udjEuRG9jdW1lbnRIaXRzEjIKD2RvY3VtZW50X2Vycm9ycxgKIAMoCzIZLnByb3Zpc28udjEuRG9jdW1lbnRFcnJvchIeChZkb2N1bWVudHNfbm90X3NlYXJjaGVkGAsgASgFEhcKD25leHRfcGFnZV90b2tlbhgMIAEoCRIYChB0b3RhbF9zaXplX2V4YWN0GA0gASgIEjMKDGVtcHR5X3JlYXNvbhgOIAEoDjIdLnByb3Zpc28udjEuU2VhcmNoRW1wdHlSZWFzb24SGwoTYmVzdF9zZW1hbnRpY19zY29yZRgPIAEoASJHCgxEb2N1bWVudEhpdHMSEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSEAoIcGFzc2FnZXMYAyABKAUidgoNRG9jdW1lbnRFcnJvchITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRINCgVlcnJvchgDIAEoCRIvCg1mYWlsdXJlX2NhdXNlGAQgASgOMhgucHJvdmlzby52MS5GYWlsdXJlQ2F1c2Ui+AEKDkV4dHJhY3RSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEiAKCHF1ZXN0aW9uGAIgASgJQg7iQQECukgHcgUQARjQDxImCgxkb2N1bWVudF9pZHMYAyADKAlCELpIDZIBChDoByIFcgOwAQESLwoJbWluX3Njb3JlGAQgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEiUKEG1heF9hbHRlcm5hdGl2ZXMYBSABKAVCC7pICBoGGMCEPSgAEhUKDWVhY2hfZG9jdW1lbnQYBiABKAhCDAoKX21pbl9zY29yZSLPAQoPRXh0cmFjdENpdGF0aW9uEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGNodW5rX2lkGAIgASgJEhAKCGZpbGVuYW1lGAMgASgJEhQKDHRleHRfZXhjZXJwdBgEIAEoCRIVCg1wYXNzYWdlX3Njb3JlGAUgASgBEhQKDGFuc3dlcl9zdGFydBgGIAEoBRISCgphbnN3ZXJfZW5kGAcgASgFEiwKCGNpdGF0aW9uGAggASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbiJiChJFeHRyYWN0QWx0ZXJuYXRpdmUSDgoGYW5zd2VyGAEgASgJEg0KBXNjb3JlGAIgASgBEi0KCGNpdGF0aW9uGAMgASgLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24ijQIKD0V4dHJhY3RSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkSDQoFc2NvcmUYAiABKAESLgoJY2l0YXRpb25zGAMgAygLMhsucHJvdmlzby52MS5FeHRyYWN0Q2l0YXRpb24SEAoIcXVlc3Rpb24YBCABKAkSDQoFZm91bmQYBSABKAgSNAoMYWx0ZXJuYXRpdmVzGAYgAygLMh4ucHJvdmlzby52MS5FeHRyYWN0QWx0ZXJuYXRpdmUSDQoFbW9kZWwYByABKAkSMgoPZG9jdW1lbnRfZXJyb3JzGAggAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEhEKCXRydW5jYXRlZBgJIAEoCCL9AQoPQ2xhc3NpZnlSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEiQKDGNsYXVzZV90eXBlcxgCIAMoCUIOukgLkgEIEDIiBHICEAESJgoMZG9jdW1lbnRfaWRzGAMgAygJQhC6SA2SAQoQ6AciBXIDsAEBEi8KCW1pbl9zY29yZRgEIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAIgBARIeCglwYWdlX3NpemUYBSABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YBiABKAlCCLpIBXIDGIAEQgwKCl9taW5fc2NvcmUizwEKEENsYXNzaWZpZWRDbGF1c2USEwoLY2xhdXNlX3R5cGUYASABKAkSDQoFc2NvcmUYAiABKAESFAoMdGV4dF9leGNlcnB0GAMgASgJEhMKC2RvY3VtZW50X2lkGAQgASgJEhAKCGZpbGVuYW1lGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBRIQCghjaHVua19pZBgIIAEoCRIsCghjaXRhdGlvbhgJIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24ikAIKEENsYXNzaWZ5UmVzcG9uc2USLQoHY2xhdXNlcxgBIAMoCzIcLnByb3Zpc28udjEuQ2xhc3NpZmllZENsYXVzZRISCgp0b3RhbF9zaXplGAIgASgFEh0KFWNsYXVzZV90eXBlc19zZWFyY2hlZBgDIAMoCRIRCgl0cnVuY2F0ZWQYBCABKAgSMgoPZG9jdW1lbnRfZXJyb3JzGAUgAygLMhkucHJvdmlzby52MS5Eb2N1bWVudEVycm9yEg0KBW1vZGVsGAYgASgJEisKBmNvdW50cxgHIAMoCzIbLnByb3Zpc28udjEuQ2xhdXNlVHlwZUNvdW50EhcKD25leHRfcGFnZV90b2tlbhgIIAEoCSJKCg9DbGF1c2VUeXBlQ291bnQSEwoLY2xhdXNlX3R5cGUYASABKAkSDwoHY2xhdXNlcxgCIAEoBRIRCglkb2N1bWVudHMYAyABKAUiewoaTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QSHwoJbWF0dGVyX2lkGAEgASgJQgziQQECukgFcgOwAQESHgoJcGFnZV9zaXplGAIgASgFQgu6SAgaBhjAhD0oABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiABCK7AQoOTWF0dGVyRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSEQoJZmlsZV90eXBlGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAUSKgoGc3RhdHVzGAUgASgOMhoucHJvdmlzby52MS5Eb2N1bWVudFN0YXR1cxIvCgt1cGxvYWRfdGltZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVQoPRG9jdW1lbnRTdW1tYXJ5EhgKEHJlYWR5X2Zvcl9zZWFyY2gYASABKAUSGAoQc3RpbGxfcHJvY2Vzc2luZxgCIAEoBRIOCgZmYWlsZWQYAyABKAUiugEKG0xpc3RNYXR0ZXJEb2N1bWVudHNSZXNwb25zZRItCglkb2N1bWVudHMYASADKAsyGi5wcm92aXNvLnYxLk1hdHRlckRvY3VtZW50EhIKCnRvdGFsX3NpemUYAiABKAUSEQoJbWF0dGVyX2lkGAMgASgJEiwKB3N1bW1hcnkYBCABKAsyGy5wcm92aXNvLnYxLkRvY3VtZW50U3VtbWFyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YBSABKAkiygIKFkdldERvY3VtZW50VGV4dFJlcXVlc3QSYgoJbWF0dGVyX2lkGAEgASgJQk/iQQECukhIckYyRF4oZG9jdW1lbnRhdGlvbnxbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfSkkEh8KC2RvY3VtZW50X2lkGAIgASgJQgi6SAVyA7ABAUgAEh4KCGZpbGVuYW1lGAMgASgJQgq6SAdyBRABGP8BSAASGAoFc3RhcnQYBCABKAVCB7pIBBoCKABIARIXCgRwYWdlGAUgASgFQge6SAQaAigBSAESHQoHaGVhZGluZxgGIAEoCUIKukgHcgUQARiABEgBEh4KCW1heF9jaGFycxgHIAEoBUILukgIGgYYwIQ9KABCEQoIZG9jdW1lbnQSBbpIAggBQgYKBHBhcnQi1AEKF0dldERvY3VtZW50VGV4dFJlc3BvbnNlEgwKBHRleHQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSEwoLZG9jdW1lbnRfaWQYAyABKAkSEQoJZmlsZV90eXBlGAQgASgJEhcKD2NoYXJhY3Rlcl9jb3VudBgFIAEoBRIRCgl0cnVuY2F0ZWQYBiABKAgSDQoFc3RhcnQYByABKAUSDAoEcGFnZRgIIAEoBRIUCgxzZWN0aW9uX3BhdGgYCSADKAkSEgoKbmV4dF9zdGFydBgKIAEoBSJ7ChxSZXRyaWV2ZURvY3VtZW50YXRpb25SZXF1ZXN0Eh0KBXF1ZXJ5GAEgASgJQg7iQQECukgHcgUQARjQDxIeCglwYWdlX3NpemUYAiABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAEIqEBCh1SZXRyaWV2ZURvY3VtZW50YXRpb25SZXNwb25zZRIpCgdyZXN1bHRzGAEgAygLMhgucHJvdmlzby52MS5TZWFyY2hSZXN1bHQSDgoGb3V0cHV0GAIgASgJEhcKD25leHRfcGFnZV90b2tlbhgDIAEoCRISCgp0b3RhbF9zaXplGAQgASgFEhgKEHRvdGFsX3NpemVfZXhhY3QYBSABKAgqZwoNSXFsQ29tcGFyaXNvbhIeChpJUUxfQ09NUEFSSVNPTl9VTlNQRUNJRklFRBAAEhsKF0lRTF9DT01QQVJJU09OX0NPTlRSQUNUEAESGQoVSVFMX0NPTVBBUklTT05fVkVORE9SEAIq4gEKC0lxbE5vZGVUeXBlEh0KGUlRTF9OT0RFX1RZUEVfVU5TUEVDSUZJRUQQABIbChdJUUxfTk9ERV9UWVBFX1NUQVRFTUVOVBABEhoKFklRTF9OT0RFX1RZUEVfVEVNUExBVEUQAhIVChFJUUxfTk9ERV9UWVBFX05PVBADEhUKEUlRTF9OT0RFX1RZUEVfQU5EEAQSFAoQSVFMX05PREVfVFlQRV9PUhAFEhkKFUlRTF9OT0RFX1RZUEVfQVZFUkFHRRAGEhwKGElRTF9OT0RFX1RZUEVfQ09NUEFSSVNPThAHKmQKDUlxbENvbXBhcmF0b3ISHgoaSVFMX0NPTVBBUkFUT1JfVU5TUEVDSUZJRUQQABIaChZJUUxfQ09NUEFSQVRPUl9HUkVBVEVSEAESFwoTSVFMX0NPTVBBUkFUT1JfTEVTUxACKq0BChFTZWFyY2hFbXB0eVJlYXNvbhIjCh9TRUFSQ0hfRU1QVFlfUkVBU09OX1VOU1BFQ0lGSUVEEAASKAokU0VBUkNIX0VNUFRZX1JFQVNPTl9OT1RISU5HX1NFQVJDSEVEEAESIAocU0VBUkNIX0VNUFRZX1JFQVNPTl9OT19NQVRDSBACEicKI1NFQVJDSF9FTVBUWV9SRUFTT05fQkVMT1dfTUlOX1NDT1JFEAMy9wYKC1Rvb2xTZXJ2aWNlElAKCkV4ZWN1dGVJcWwSHS5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXF1ZXN0Gh4ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVzcG9uc2UiA5ACARJKCglTdHJlYW1JcWwSHC5wcm92aXNvLnYxLlN0cmVhbUlxbFJlcXVlc3QaHS5wcm92aXNvLnYxLlN0cmVhbUlxbFJlc3BvbnNlMAESSgoIUGFyc2VJcWwSGy5wcm92aXNvLnYxLlBhcnNlSXFsUmVxdWVzdBocLnByb3Zpc28udjEuUGFyc2VJcWxSZXNwb25zZSIDkAIBEmIKEExpc3RJcWxUZW1wbGF0ZXMSIy5wcm92aXNvLnYxLkxpc3RJcWxUZW1wbGF0ZXNSZXF1ZXN0GiQucHJvdmlzby52MS5MaXN0SXFsVGVtcGxhdGVzUmVzcG9uc2UiA5ACARJECgZTZWFyY2gSGS5wcm92aXNvLnYxLlNlYXJjaFJlcXVlc3QaGi5wcm92aXNvLnYxLlNlYXJjaFJlc3BvbnNlIgOQAgESRwoHRXh0cmFjdBIaLnByb3Zpc28udjEuRXh0cmFjdFJlcXVlc3QaGy5wcm92aXNvLnYxLkV4dHJhY3RSZXNwb25zZSIDkAIBEkoKCENsYXNzaWZ5EhsucHJvdmlzby52MS5DbGFzc2lmeVJlcXVlc3QaHC5wcm92aXNvLnYxLkNsYXNzaWZ5UmVzcG9uc2UiA5ACARJrChNMaXN0TWF0dGVyRG9jdW1lbnRzEiYucHJvdmlzby52MS5MaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBonLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlIgOQAgESXwoPR2V0RG9jdW1lbnRUZXh0EiIucHJvdmlzby52MS5HZXREb2N1bWVudFRleHRSZXF1ZXN0GiMucHJvdmlzby52MS5HZXREb2N1bWVudFRleHRSZXNwb25zZSIDkAIBEnEKFVJldHJpZXZlRG9jdW1lbnRhdGlvbhIoLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVxdWVzdBopLnByb3Zpc28udjEuUmV0cmlldmVEb2N1bWVudGF0aW9uUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_proviso_v1_errors, file_proviso_v1_matters]);
+  fileDesc("ChZwcm92aXNvL3YxL3Rvb2xzLnByb3RvEgpwcm92aXNvLnYxItYCChFFeGVjdXRlSXFsUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIYCgVxdWVyeRgCIAEoCUIJukgGcgQYoI0GEiYKDGRvY3VtZW50X2lkcxgDIAMoCUIQukgNkgEKEOgHIgVyA7ABARIXCgVtb2RlbBgEIAEoCUIIukgFcgMYgAESLwoJbWluX3Njb3JlGAUgASgBQhe6SBQSEhkAAAAAAADwPykAAAAAAAAAAEgAiAEBEjcKCmNvbXBhcmlzb24YBiABKA4yGS5wcm92aXNvLnYxLklxbENvbXBhcmlzb25CCLpIBYIBAhABEh4KCXBhZ2Vfc2l6ZRgHIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgIIAEoCUIIukgFcgMYgAQSDwoHZXhwbGFpbhgJIAEoCEIMCgpfbWluX3Njb3JlIjUKEUlxbFN0YXRlbWVudFNjb3JlEhEKCXN0YXRlbWVudBgBIAEoCRINCgVzY29yZRgCIAEoASL5AQoHSXFsTm9kZRIlCgR0eXBlGAEgASgOMhcucHJvdmlzby52MS5JcWxOb2RlVHlwZRINCgVzdGFydBgCIAEoBRILCgNlbmQYAyABKAUSEgoFc2NvcmUYBCABKAFIAIgBARIlCghvcGVyYW5kcxgFIAMoCzITLnByb3Zpc28udjEuSXFsTm9kZRIuCgtjb21wYXJhdG9ycxgGIAMoDjIZLnByb3Zpc28udjEuSXFsQ29tcGFyYXRvchIRCglzdGF0ZW1lbnQYByABKAkSEAoIdGVtcGxhdGUYCCABKAkSEQoJYXJndW1lbnRzGAkgAygJQggKBl9zY29yZSLTAQoISXFsTWF0Y2gSDAoEdGV4dBgBIAEoCRITCgtzdGFydF9pbmRleBgCIAEoBRIRCgllbmRfaW5kZXgYAyABKAUSDQoFc2NvcmUYBCABKAESLAoIY2l0YXRpb24YBSABKAsyGi5wcm92aXNvLnYxLlNlYXJjaENpdGF0aW9uEigKC2V4cGxhbmF0aW9uGAYgASgLMhMucHJvdmlzby52MS5JcWxOb2RlEioKCmxpa2VsaWhvb2QYByABKA4yFi5wcm92aXNvLnYxLkxpa2VsaWhvb2QigAMKEUlxbERvY3VtZW50UmVzdWx0EhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEg0KBXNjb3JlGAMgASgBEiUKB21hdGNoZXMYBCADKAsyFC5wcm92aXNvLnYxLklxbE1hdGNoEhMKC21hdGNoX2NvdW50GAUgASgFEg0KBWVycm9yGAYgASgJEhEKCXRydW5jYXRlZBgHIAEoCBI3ChBzdGF0ZW1lbnRfc2NvcmVzGAggAygLMh0ucHJvdmlzby52MS5JcWxTdGF0ZW1lbnRTY29yZRIoCgtleHBsYW5hdGlvbhgJIAEoCzITLnByb3Zpc28udjEuSXFsTm9kZRIvCg1mYWlsdXJlX2NhdXNlGAogASgOMhgucHJvdmlzby52MS5GYWlsdXJlQ2F1c2USFwoPbmV4dF9wYWdlX3Rva2VuGAsgASgJEioKCmxpa2VsaWhvb2QYDCABKA4yFi5wcm92aXNvLnYxLkxpa2VsaWhvb2Qi7wEKEkV4ZWN1dGVJcWxSZXNwb25zZRINCgVxdWVyeRgBIAEoCRI3ChBkb2N1bWVudF9yZXN1bHRzGAIgAygLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdBIVCg10b3RhbF9tYXRjaGVzGAMgASgFEhUKDWF2ZXJhZ2Vfc2NvcmUYBCABKAESDQoFbW9kZWwYBSABKAkSEAoId2FybmluZ3MYBiADKAkSFgoOZG9jdW1lbnRfY291bnQYByABKAUSEQoJdHJ1bmNhdGVkGAggASgIEhcKD25leHRfcGFnZV90b2tlbhgJIAEoCSJMChBTdHJlYW1JcWxSZXF1ZXN0EjgKBXF1ZXJ5GAEgASgLMh0ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVxdWVzdEIK4kEBArpIA8gBASLJAQoRU3RyZWFtSXFsUmVzcG9uc2USOAoPZG9jdW1lbnRfcmVzdWx0GAEgASgLMh0ucHJvdmlzby52MS5JcWxEb2N1bWVudFJlc3VsdEgAEjEKB3N1bW1hcnkYAiABKAsyHi5wcm92aXNvLnYxLkV4ZWN1dGVJcWxSZXNwb25zZUgAEiUKBnRvdGFscxgDIAEoCzIVLnByb3Zpc28udjEuSXFsVG90YWxzEhYKDmRvY3VtZW50X2luZGV4GAQgASgFQggKBnJlc3VsdCJpCglJcWxUb3RhbHMSFgoOZG9jdW1lbnRzX2RvbmUYASABKAUSFgoOZG9jdW1lbnRfY291bnQYAiABKAUSFQoNdG90YWxfbWF0Y2hlcxgDIAEoBRIVCg1hdmVyYWdlX3Njb3JlGAQgASgBIlcKF0xpc3RJcWxUZW1wbGF0ZXNSZXF1ZXN0Eh4KCXBhZ2Vfc2l6ZRgBIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAQiUgoLSXFsVGVtcGxhdGUSDAoEbmFtZRgBIAEoCRIRCglhcmd1bWVudHMYAiADKAkSEQoJc3RhdGVtZW50GAMgASgJEg8KB21lYW5pbmcYBCABKAkicwoYTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlEioKCXRlbXBsYXRlcxgBIAMoCzIXLnByb3Zpc28udjEuSXFsVGVtcGxhdGUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnRvdGFsX3NpemUYAyABKAUiTQoPUGFyc2VJcWxSZXF1ZXN0EhgKBXF1ZXJ5GAEgASgJQgm6SAZyBBigjQYSIAoJbWF0dGVyX2lkGAIgASgJQg26SArYAQFyBRhAsAEBInAKCElxbEVycm9yEg0KBXN0YXJ0GAEgASgFEgsKA2VuZBgCIAEoBRIPCgdtZXNzYWdlGAMgASgJEhMKC3N1Z2dlc3Rpb25zGAQgAygJEiIKBWVkaXRzGAUgAygLMhMucHJvdmlzby52MS5JcWxFZGl0IkQKCUlxbEZhdWx0cxIkCgZlcnJvcnMYASADKAsyFC5wcm92aXNvLnYxLklxbEVycm9yEhEKCXRydW5jYXRlZBgCIAEoCCJWCgdJcWxFZGl0EhIKCnN1Z2dlc3Rpb24YASABKAUSDQoFbGFiZWwYAiABKAkSDQoFc3RhcnQYAyABKAUSCwoDZW5kGAQgASgFEgwKBHRleHQYBSABKAkioQEKEFBhcnNlSXFsUmVzcG9uc2USIQoEdHJlZRgBIAEoCzITLnByb3Zpc28udjEuSXFsTm9kZRIRCgljYW5vbmljYWwYAiABKAkSEgoKc3RhdGVtZW50cxgDIAMoCRIdChVlc3RpbWF0ZWRfbW9kZWxfY2FsbHMYBCABKAUSJAoGZXJyb3JzGAUgAygLMhQucHJvdmlzby52MS5JcWxFcnJvciKDAQoOU2VhcmNoQ2l0YXRpb24SDAoEcGFnZRgBIAEoBRIUCgxzZWN0aW9uX3BhdGgYAiADKAkSDwoHaGVhZGluZxgDIAEoCRINCgVsYWJlbBgEIAEoCRIRCglwZXJtYWxpbmsYBSABKAkSDQoFc3RhcnQYBiABKAUSCwoDZW5kGAcgASgFItgCCg1TZWFyY2hSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEh0KBXF1ZXJ5GAIgASgJQg7iQQECukgHcgUQARjQDxIeCglwYWdlX3NpemUYAyABKAVCC7pICBoGGMCEPSgAEi8KCW1pbl9zY29yZRgEIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAIgBARI1Cg9zZW1hbnRpY193ZWlnaHQYBSABKAFCF7pIFBISGQAAAAAAAPA/KQAAAAAAAAAASAGIAQESFwoPaW5jbHVkZV9jb250ZXh0GAYgASgIEiYKDGRvY3VtZW50X2lkcxgHIAMoCUIQukgNkgEKEOgHIgVyA7ABARIcCgpwYWdlX3Rva2VuGAggASgJQgi6SAVyAxiABEIMCgpfbWluX3Njb3JlQhIKEF9zZW1hbnRpY193ZWlnaHQi5QIKDFNlYXJjaFJlc3VsdBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghjaHVua19pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRISCgpjaHVua190ZXh0GAQgASgJEhYKDnNlbWFudGljX3Njb3JlGAUgASgBEhkKDHJlcmFua19zY29yZRgGIAEoAUgAiAEBEiwKCGNpdGF0aW9uGAcgASgLMhoucHJvdmlzby52MS5TZWFyY2hDaXRhdGlvbhIWCg5jb250ZXh0X2JlZm9yZRgIIAEoCRIVCg1jb250ZXh0X2FmdGVyGAkgASgJEg0KBXNjb3JlGAogASgBEhUKDWxleGljYWxfbWF0Y2gYCyABKAgSKgoHc25pcHBldBgMIAEoCzIZLnByb3Zpc28udjEuU2VhcmNoU25pcHBldBIVCg1sZXhpY2FsX3Njb3JlGA0gASgBQg8KDV9yZXJhbmtfc2NvcmUiXgoNU2VhcmNoU25pcHBldBIMCgR0ZXh0GAEgASgJEg0KBXN0YXJ0GAIgASgFEjAKCmhpZ2hsaWdodHMYAyADKAsyHC5wcm92aXNvLnYxLlNuaXBwZXRIaWdobGlnaHQiLgoQU25pcHBldEhpZ2hsaWdodBINCgVzdGFydBgBIAEoBRILCgNlbmQYAiABKAUi4AMKDlNlYXJjaFJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBISCgp0b3RhbF9zaXplGAIgASgFEg0KBXF1ZXJ5GAMgASgJEhEKCW1hdHRlcl9pZBgEIAEoCRIQCghyZXJhbmtlZBgFIAEoCBIbChNkb2N1bWVudHNfYXZhaWxhYmxlGAYgAygJEhwKFGRvY3VtZW50c19wcm9jZXNzaW5nGAcgAygJEhEKCXRydW5jYXRlZBgIIAEoCBI0ChJkb2N1bWVudHNfbWF0Y2hpbmcYCSADKAsyGC5wcm92aXNvLnYxLkRvY3VtZW50SGl0cxIyCg9kb2N1bWVudF9lcnJvcnMYCiADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISHgoWZG9jdW1lbnRzX25vdF9zZWFyY2hlZBgLIAEoBRIXCg9uZXh0X3BhZ2VfdG9rZW4YDCABKAkSGAoQdG90YWxfc2l6ZV9leGFjdBgNIAEoCBIzCgxlbXB0eV9yZWFzb24YDiABKA4yHS5wcm92aXNvLnYxLlNlYXJjaEVtcHR5UmVhc29uEhsKE2Jlc3Rfc2VtYW50aWNfc2NvcmUYDyABKAEiRwoMRG9jdW1lbnRIaXRzEhMKC2RvY3VtZW50X2lkGAEgASgJEhAKCGZpbGVuYW1lGAIgASgJEhAKCHBhc3NhZ2VzGAMgASgFInYKDURvY3VtZW50RXJyb3ISEwoLZG9jdW1lbnRfaWQYASABKAkSEAoIZmlsZW5hbWUYAiABKAkSDQoFZXJyb3IYAyABKAkSLwoNZmFpbHVyZV9jYXVzZRgEIAEoDjIYLnByb3Zpc28udjEuRmFpbHVyZUNhdXNlIvgBCg5FeHRyYWN0UmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIgCghxdWVzdGlvbhgCIAEoCUIO4kEBArpIB3IFEAEY0A8SJgoMZG9jdW1lbnRfaWRzGAMgAygJQhC6SA2SAQoQ6AciBXIDsAEBEi8KCW1pbl9zY29yZRgEIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAIgBARIlChBtYXhfYWx0ZXJuYXRpdmVzGAUgASgFQgu6SAgaBhjAhD0oABIVCg1lYWNoX2RvY3VtZW50GAYgASgIQgwKCl9taW5fc2NvcmUi+wEKD0V4dHJhY3RDaXRhdGlvbhITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghjaHVua19pZBgCIAEoCRIQCghmaWxlbmFtZRgDIAEoCRIUCgx0ZXh0X2V4Y2VycHQYBCABKAkSFQoNcGFzc2FnZV9zY29yZRgFIAEoARIUCgxhbnN3ZXJfc3RhcnQYBiABKAUSEgoKYW5zd2VyX2VuZBgHIAEoBRIsCghjaXRhdGlvbhgIIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24SKgoGdmFsdWVzGAkgAygLMhoucHJvdmlzby52MS5FeHRyYWN0ZWRWYWx1ZSJuCg5FeHRyYWN0ZWRWYWx1ZRIjCgRraW5kGAEgASgOMhUucHJvdmlzby52MS5WYWx1ZUtpbmQSDQoFdmFsdWUYAiABKAkSDAoEdW5pdBgDIAEoCRINCgVzdGFydBgEIAEoBRILCgNlbmQYBSABKAUijgEKEkV4dHJhY3RBbHRlcm5hdGl2ZRIOCgZhbnN3ZXIYASABKAkSDQoFc2NvcmUYAiABKAESLQoIY2l0YXRpb24YAyABKAsyGy5wcm92aXNvLnYxLkV4dHJhY3RDaXRhdGlvbhIqCgpsaWtlbGlob29kGAQgASgOMhYucHJvdmlzby52MS5MaWtlbGlob29kIrkCCg9FeHRyYWN0UmVzcG9uc2USDgoGYW5zd2VyGAEgASgJEg0KBXNjb3JlGAIgASgBEi4KCWNpdGF0aW9ucxgDIAMoCzIbLnByb3Zpc28udjEuRXh0cmFjdENpdGF0aW9uEhAKCHF1ZXN0aW9uGAQgASgJEg0KBWZvdW5kGAUgASgIEjQKDGFsdGVybmF0aXZlcxgGIAMoCzIeLnByb3Zpc28udjEuRXh0cmFjdEFsdGVybmF0aXZlEg0KBW1vZGVsGAcgASgJEjIKD2RvY3VtZW50X2Vycm9ycxgIIAMoCzIZLnByb3Zpc28udjEuRG9jdW1lbnRFcnJvchIRCgl0cnVuY2F0ZWQYCSABKAgSKgoKbGlrZWxpaG9vZBgKIAEoDjIWLnByb3Zpc28udjEuTGlrZWxpaG9vZCL9AQoPQ2xhc3NpZnlSZXF1ZXN0Eh8KCW1hdHRlcl9pZBgBIAEoCUIM4kEBArpIBXIDsAEBEiQKDGNsYXVzZV90eXBlcxgCIAMoCUIOukgLkgEIEDIiBHICEAESJgoMZG9jdW1lbnRfaWRzGAMgAygJQhC6SA2SAQoQ6AciBXIDsAEBEi8KCW1pbl9zY29yZRgEIAEoAUIXukgUEhIZAAAAAAAA8D8pAAAAAAAAAABIAIgBARIeCglwYWdlX3NpemUYBSABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YBiABKAlCCLpIBXIDGIAEQgwKCl9taW5fc2NvcmUi+wEKEENsYXNzaWZpZWRDbGF1c2USEwoLY2xhdXNlX3R5cGUYASABKAkSDQoFc2NvcmUYAiABKAESFAoMdGV4dF9leGNlcnB0GAMgASgJEhMKC2RvY3VtZW50X2lkGAQgASgJEhAKCGZpbGVuYW1lGAUgASgJEg0KBXN0YXJ0GAYgASgFEgsKA2VuZBgHIAEoBRIQCghjaHVua19pZBgIIAEoCRIsCghjaXRhdGlvbhgJIAEoCzIaLnByb3Zpc28udjEuU2VhcmNoQ2l0YXRpb24SKgoKbGlrZWxpaG9vZBgKIAEoDjIWLnByb3Zpc28udjEuTGlrZWxpaG9vZCKQAgoQQ2xhc3NpZnlSZXNwb25zZRItCgdjbGF1c2VzGAEgAygLMhwucHJvdmlzby52MS5DbGFzc2lmaWVkQ2xhdXNlEhIKCnRvdGFsX3NpemUYAiABKAUSHQoVY2xhdXNlX3R5cGVzX3NlYXJjaGVkGAMgAygJEhEKCXRydW5jYXRlZBgEIAEoCBIyCg9kb2N1bWVudF9lcnJvcnMYBSADKAsyGS5wcm92aXNvLnYxLkRvY3VtZW50RXJyb3ISDQoFbW9kZWwYBiABKAkSKwoGY291bnRzGAcgAygLMhsucHJvdmlzby52MS5DbGF1c2VUeXBlQ291bnQSFwoPbmV4dF9wYWdlX3Rva2VuGAggASgJIkoKD0NsYXVzZVR5cGVDb3VudBITCgtjbGF1c2VfdHlwZRgBIAEoCRIPCgdjbGF1c2VzGAIgASgFEhEKCWRvY3VtZW50cxgDIAEoBSJ7ChpMaXN0TWF0dGVyRG9jdW1lbnRzUmVxdWVzdBIfCgltYXR0ZXJfaWQYASABKAlCDOJBAQK6SAVyA7ABARIeCglwYWdlX3NpemUYAiABKAVCC7pICBoGGMCEPSgAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAEIrsBCg5NYXR0ZXJEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRIRCglmaWxlX3R5cGUYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoBRIqCgZzdGF0dXMYBSABKA4yGi5wcm92aXNvLnYxLkRvY3VtZW50U3RhdHVzEi8KC3VwbG9hZF90aW1lGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJVCg9Eb2N1bWVudFN1bW1hcnkSGAoQcmVhZHlfZm9yX3NlYXJjaBgBIAEoBRIYChBzdGlsbF9wcm9jZXNzaW5nGAIgASgFEg4KBmZhaWxlZBgDIAEoBSK6AQobTGlzdE1hdHRlckRvY3VtZW50c1Jlc3BvbnNlEi0KCWRvY3VtZW50cxgBIAMoCzIaLnByb3Zpc28udjEuTWF0dGVyRG9jdW1lbnQSEgoKdG90YWxfc2l6ZRgCIAEoBRIRCgltYXR0ZXJfaWQYAyABKAkSLAoHc3VtbWFyeRgEIAEoCzIbLnByb3Zpc28udjEuRG9jdW1lbnRTdW1tYXJ5EhcKD25leHRfcGFnZV90b2tlbhgFIAEoCSLKAgoWR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBJiCgltYXR0ZXJfaWQYASABKAlCT+JBAQK6SEhyRjJEXihkb2N1bWVudGF0aW9ufFswLTlhLWZBLUZdezh9KC1bMC05YS1mQS1GXXs0fSl7M30tWzAtOWEtZkEtRl17MTJ9KSQSHwoLZG9jdW1lbnRfaWQYAiABKAlCCLpIBXIDsAEBSAASHgoIZmlsZW5hbWUYAyABKAlCCrpIB3IFEAEY/wFIABIYCgVzdGFydBgEIAEoBUIHukgEGgIoAEgBEhcKBHBhZ2UYBSABKAVCB7pIBBoCKAFIARIdCgdoZWFkaW5nGAYgASgJQgq6SAdyBRABGIAESAESHgoJbWF4X2NoYXJzGAcgASgFQgu6SAgaBhjAhD0oAEIRCghkb2N1bWVudBIFukgCCAFCBgoEcGFydCLUAQoXR2V0RG9jdW1lbnRUZXh0UmVzcG9uc2USDAoEdGV4dBgBIAEoCRIQCghmaWxlbmFtZRgCIAEoCRITCgtkb2N1bWVudF9pZBgDIAEoCRIRCglmaWxlX3R5cGUYBCABKAkSFwoPY2hhcmFjdGVyX2NvdW50GAUgASgFEhEKCXRydW5jYXRlZBgGIAEoCBINCgVzdGFydBgHIAEoBRIMCgRwYWdlGAggASgFEhQKDHNlY3Rpb25fcGF0aBgJIAMoCRISCgpuZXh0X3N0YXJ0GAogASgFInsKHFJldHJpZXZlRG9jdW1lbnRhdGlvblJlcXVlc3QSHQoFcXVlcnkYASABKAlCDuJBAQK6SAdyBRABGNAPEh4KCXBhZ2Vfc2l6ZRgCIAEoBUILukgIGgYYwIQ9KAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAQioQEKHVJldHJpZXZlRG9jdW1lbnRhdGlvblJlc3BvbnNlEikKB3Jlc3VsdHMYASADKAsyGC5wcm92aXNvLnYxLlNlYXJjaFJlc3VsdBIOCgZvdXRwdXQYAiABKAkSFwoPbmV4dF9wYWdlX3Rva2VuGAMgASgJEhIKCnRvdGFsX3NpemUYBCABKAUSGAoQdG90YWxfc2l6ZV9leGFjdBgFIAEoCCpnCg1JcWxDb21wYXJpc29uEh4KGklRTF9DT01QQVJJU09OX1VOU1BFQ0lGSUVEEAASGwoXSVFMX0NPTVBBUklTT05fQ09OVFJBQ1QQARIZChVJUUxfQ09NUEFSSVNPTl9WRU5ET1IQAiriAQoLSXFsTm9kZVR5cGUSHQoZSVFMX05PREVfVFlQRV9VTlNQRUNJRklFRBAAEhsKF0lRTF9OT0RFX1RZUEVfU1RBVEVNRU5UEAESGgoWSVFMX05PREVfVFlQRV9URU1QTEFURRACEhUKEUlRTF9OT0RFX1RZUEVfTk9UEAMSFQoRSVFMX05PREVfVFlQRV9BTkQQBBIUChBJUUxfTk9ERV9UWVBFX09SEAUSGQoVSVFMX05PREVfVFlQRV9BVkVSQUdFEAYSHAoYSVFMX05PREVfVFlQRV9DT01QQVJJU09OEAcqZAoNSXFsQ29tcGFyYXRvchIeChpJUUxfQ09NUEFSQVRPUl9VTlNQRUNJRklFRBAAEhoKFklRTF9DT01QQVJBVE9SX0dSRUFURVIQARIXChNJUUxfQ09NUEFSQVRPUl9MRVNTEAIqcQoKTGlrZWxpaG9vZBIaChZMSUtFTElIT09EX1VOU1BFQ0lGSUVEEAASFwoTTElLRUxJSE9PRF9VTkxJS0VMWRABEhcKE0xJS0VMSUhPT0RfUE9TU0lCTEUQAhIVChFMSUtFTElIT09EX0xJS0VMWRADKq0BChFTZWFyY2hFbXB0eVJlYXNvbhIjCh9TRUFSQ0hfRU1QVFlfUkVBU09OX1VOU1BFQ0lGSUVEEAASKAokU0VBUkNIX0VNUFRZX1JFQVNPTl9OT1RISU5HX1NFQVJDSEVEEAESIAocU0VBUkNIX0VNUFRZX1JFQVNPTl9OT19NQVRDSBACEicKI1NFQVJDSF9FTVBUWV9SRUFTT05fQkVMT1dfTUlOX1NDT1JFEAMqrwEKCVZhbHVlS2luZBIaChZWQUxVRV9LSU5EX1VOU1BFQ0lGSUVEEAASEwoPVkFMVUVfS0lORF9EQVRFEAESFQoRVkFMVUVfS0lORF9BTU9VTlQQAhIVChFWQUxVRV9LSU5EX1BFUklPRBADEhkKFVZBTFVFX0tJTkRfUEVSQ0VOVEFHRRAEEhQKEFZBTFVFX0tJTkRfUEFSVFkQBRISCg5WQUxVRV9LSU5EX0xBVxAGMvcGCgtUb29sU2VydmljZRJQCgpFeGVjdXRlSXFsEh0ucHJvdmlzby52MS5FeGVjdXRlSXFsUmVxdWVzdBoeLnByb3Zpc28udjEuRXhlY3V0ZUlxbFJlc3BvbnNlIgOQAgESSgoJU3RyZWFtSXFsEhwucHJvdmlzby52MS5TdHJlYW1JcWxSZXF1ZXN0Gh0ucHJvdmlzby52MS5TdHJlYW1JcWxSZXNwb25zZTABEkoKCFBhcnNlSXFsEhsucHJvdmlzby52MS5QYXJzZUlxbFJlcXVlc3QaHC5wcm92aXNvLnYxLlBhcnNlSXFsUmVzcG9uc2UiA5ACARJiChBMaXN0SXFsVGVtcGxhdGVzEiMucHJvdmlzby52MS5MaXN0SXFsVGVtcGxhdGVzUmVxdWVzdBokLnByb3Zpc28udjEuTGlzdElxbFRlbXBsYXRlc1Jlc3BvbnNlIgOQAgESRAoGU2VhcmNoEhkucHJvdmlzby52MS5TZWFyY2hSZXF1ZXN0GhoucHJvdmlzby52MS5TZWFyY2hSZXNwb25zZSIDkAIBEkcKB0V4dHJhY3QSGi5wcm92aXNvLnYxLkV4dHJhY3RSZXF1ZXN0GhsucHJvdmlzby52MS5FeHRyYWN0UmVzcG9uc2UiA5ACARJKCghDbGFzc2lmeRIbLnByb3Zpc28udjEuQ2xhc3NpZnlSZXF1ZXN0GhwucHJvdmlzby52MS5DbGFzc2lmeVJlc3BvbnNlIgOQAgESawoTTGlzdE1hdHRlckRvY3VtZW50cxImLnByb3Zpc28udjEuTGlzdE1hdHRlckRvY3VtZW50c1JlcXVlc3QaJy5wcm92aXNvLnYxLkxpc3RNYXR0ZXJEb2N1bWVudHNSZXNwb25zZSIDkAIBEl8KD0dldERvY3VtZW50VGV4dBIiLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVxdWVzdBojLnByb3Zpc28udjEuR2V0RG9jdW1lbnRUZXh0UmVzcG9uc2UiA5ACARJxChVSZXRyaWV2ZURvY3VtZW50YXRpb24SKC5wcm92aXNvLnYxLlJldHJpZXZlRG9jdW1lbnRhdGlvblJlcXVlc3QaKS5wcm92aXNvLnYxLlJldHJpZXZlRG9jdW1lbnRhdGlvblJlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_proviso_v1_errors, file_proviso_v1_matters]);
 
 /**
  * ExecuteIqlRequest is an IQL query.
@@ -253,6 +253,13 @@ export type IqlMatch = Message<"proviso.v1.IqlMatch"> & {
    * @generated from field: proviso.v1.IqlNode explanation = 6;
    */
   explanation?: IqlNode | undefined;
+
+  /**
+   * What the score means.
+   *
+   * @generated from field: proviso.v1.Likelihood likelihood = 7;
+   */
+  likelihood: Likelihood;
 };
 
 /**
@@ -344,6 +351,13 @@ export type IqlDocumentResult = Message<"proviso.v1.IqlDocumentResult"> & {
    * @generated from field: string next_page_token = 11;
    */
   nextPageToken: string;
+
+  /**
+   * What the document's score means; not set where it was not analysed.
+   *
+   * @generated from field: proviso.v1.Likelihood likelihood = 12;
+   */
+  likelihood: Likelihood;
 };
 
 /**
@@ -1481,6 +1495,14 @@ export type ExtractCitation = Message<"proviso.v1.ExtractCitation"> & {
    * @generated from field: proviso.v1.SearchCitation citation = 8;
    */
   citation?: SearchCitation | undefined;
+
+  /**
+   * The dates, amounts, periods, percentages, parties and governing laws in the answer, in order, 20 at most. A date
+   * without a year or whose day may be its month is left out.
+   *
+   * @generated from field: repeated proviso.v1.ExtractedValue values = 9;
+   */
+  values: ExtractedValue[];
 };
 
 /**
@@ -1489,6 +1511,55 @@ export type ExtractCitation = Message<"proviso.v1.ExtractCitation"> & {
  */
 export const ExtractCitationSchema: GenMessage<ExtractCitation> = /*@__PURE__*/
   messageDesc(file_proviso_v1_tools, 26);
+
+/**
+ * ExtractedValue is a value in an answer, in a form that a program can sort and compare.
+ *
+ * @generated from message proviso.v1.ExtractedValue
+ */
+export type ExtractedValue = Message<"proviso.v1.ExtractedValue"> & {
+  /**
+   * What it is.
+   *
+   * @generated from field: proviso.v1.ValueKind kind = 1;
+   */
+  kind: ValueKind;
+
+  /**
+   * The value, in the form that its kind has.
+   *
+   * @generated from field: string value = 2;
+   */
+  value: string;
+
+  /**
+   * The unit, where its kind has one; empty otherwise.
+   *
+   * @generated from field: string unit = 3;
+   */
+  unit: string;
+
+  /**
+   * Start in the document's text, in Unicode code points.
+   *
+   * @generated from field: int32 start = 4;
+   */
+  start: number;
+
+  /**
+   * End in the document's text, in Unicode code points, exclusive.
+   *
+   * @generated from field: int32 end = 5;
+   */
+  end: number;
+};
+
+/**
+ * Describes the message proviso.v1.ExtractedValue.
+ * Use `create(ExtractedValueSchema)` to create a new message.
+ */
+export const ExtractedValueSchema: GenMessage<ExtractedValue> = /*@__PURE__*/
+  messageDesc(file_proviso_v1_tools, 27);
 
 /**
  * ExtractAlternative is another answer that was found.
@@ -1516,6 +1587,13 @@ export type ExtractAlternative = Message<"proviso.v1.ExtractAlternative"> & {
    * @generated from field: proviso.v1.ExtractCitation citation = 3;
    */
   citation?: ExtractCitation | undefined;
+
+  /**
+   * What the score means.
+   *
+   * @generated from field: proviso.v1.Likelihood likelihood = 4;
+   */
+  likelihood: Likelihood;
 };
 
 /**
@@ -1523,7 +1601,7 @@ export type ExtractAlternative = Message<"proviso.v1.ExtractAlternative"> & {
  * Use `create(ExtractAlternativeSchema)` to create a new message.
  */
 export const ExtractAlternativeSchema: GenMessage<ExtractAlternative> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 27);
+  messageDesc(file_proviso_v1_tools, 28);
 
 /**
  * ExtractResponse is the answer found.
@@ -1539,7 +1617,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
   answer: string;
 
   /**
-   * How sure the model is of it, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found.
+   * How sure the model is of it, 0 to 1. 0 when nothing was found.
    *
    * @generated from field: double score = 2;
    */
@@ -1593,6 +1671,13 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
    * @generated from field: bool truncated = 9;
    */
   truncated: boolean;
+
+  /**
+   * What the score means; not set when nothing was found.
+   *
+   * @generated from field: proviso.v1.Likelihood likelihood = 10;
+   */
+  likelihood: Likelihood;
 };
 
 /**
@@ -1600,7 +1685,7 @@ export type ExtractResponse = Message<"proviso.v1.ExtractResponse"> & {
  * Use `create(ExtractResponseSchema)` to create a new message.
  */
 export const ExtractResponseSchema: GenMessage<ExtractResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 28);
+  messageDesc(file_proviso_v1_tools, 29);
 
 /**
  * ClassifyRequest asks for clauses of given types.
@@ -1660,7 +1745,7 @@ export type ClassifyRequest = Message<"proviso.v1.ClassifyRequest"> & {
  * Use `create(ClassifyRequestSchema)` to create a new message.
  */
 export const ClassifyRequestSchema: GenMessage<ClassifyRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 29);
+  messageDesc(file_proviso_v1_tools, 30);
 
 /**
  * ClassifiedClause is a clause that was found.
@@ -1730,6 +1815,13 @@ export type ClassifiedClause = Message<"proviso.v1.ClassifiedClause"> & {
    * @generated from field: proviso.v1.SearchCitation citation = 9;
    */
   citation?: SearchCitation | undefined;
+
+  /**
+   * What the score means.
+   *
+   * @generated from field: proviso.v1.Likelihood likelihood = 10;
+   */
+  likelihood: Likelihood;
 };
 
 /**
@@ -1737,7 +1829,7 @@ export type ClassifiedClause = Message<"proviso.v1.ClassifiedClause"> & {
  * Use `create(ClassifiedClauseSchema)` to create a new message.
  */
 export const ClassifiedClauseSchema: GenMessage<ClassifiedClause> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 30);
+  messageDesc(file_proviso_v1_tools, 31);
 
 /**
  * ClassifyResponse is the clauses found.
@@ -1808,7 +1900,7 @@ export type ClassifyResponse = Message<"proviso.v1.ClassifyResponse"> & {
  * Use `create(ClassifyResponseSchema)` to create a new message.
  */
 export const ClassifyResponseSchema: GenMessage<ClassifyResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 31);
+  messageDesc(file_proviso_v1_tools, 32);
 
 /**
  * ClauseTypeCount counts the clauses of a type.
@@ -1843,7 +1935,7 @@ export type ClauseTypeCount = Message<"proviso.v1.ClauseTypeCount"> & {
  * Use `create(ClauseTypeCountSchema)` to create a new message.
  */
 export const ClauseTypeCountSchema: GenMessage<ClauseTypeCount> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 32);
+  messageDesc(file_proviso_v1_tools, 33);
 
 /**
  * ListMatterDocumentsRequest names a matter.
@@ -1879,7 +1971,7 @@ export type ListMatterDocumentsRequest = Message<"proviso.v1.ListMatterDocuments
  * Use `create(ListMatterDocumentsRequestSchema)` to create a new message.
  */
 export const ListMatterDocumentsRequestSchema: GenMessage<ListMatterDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 33);
+  messageDesc(file_proviso_v1_tools, 34);
 
 /**
  * MatterDocument is a document as the tool lists it.
@@ -1935,7 +2027,7 @@ export type MatterDocument = Message<"proviso.v1.MatterDocument"> & {
  * Use `create(MatterDocumentSchema)` to create a new message.
  */
 export const MatterDocumentSchema: GenMessage<MatterDocument> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 34);
+  messageDesc(file_proviso_v1_tools, 35);
 
 /**
  * DocumentSummary counts a matter's documents by state.
@@ -1970,7 +2062,7 @@ export type DocumentSummary = Message<"proviso.v1.DocumentSummary"> & {
  * Use `create(DocumentSummarySchema)` to create a new message.
  */
 export const DocumentSummarySchema: GenMessage<DocumentSummary> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 35);
+  messageDesc(file_proviso_v1_tools, 36);
 
 /**
  * ListMatterDocumentsResponse lists a matter's documents.
@@ -2019,7 +2111,7 @@ export type ListMatterDocumentsResponse = Message<"proviso.v1.ListMatterDocument
  * Use `create(ListMatterDocumentsResponseSchema)` to create a new message.
  */
 export const ListMatterDocumentsResponseSchema: GenMessage<ListMatterDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 36);
+  messageDesc(file_proviso_v1_tools, 37);
 
 /**
  * GetDocumentTextRequest names a document and a part of it.
@@ -2102,7 +2194,7 @@ export type GetDocumentTextRequest = Message<"proviso.v1.GetDocumentTextRequest"
  * Use `create(GetDocumentTextRequestSchema)` to create a new message.
  */
 export const GetDocumentTextRequestSchema: GenMessage<GetDocumentTextRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 37);
+  messageDesc(file_proviso_v1_tools, 38);
 
 /**
  * GetDocumentTextResponse holds a document's text.
@@ -2186,7 +2278,7 @@ export type GetDocumentTextResponse = Message<"proviso.v1.GetDocumentTextRespons
  * Use `create(GetDocumentTextResponseSchema)` to create a new message.
  */
 export const GetDocumentTextResponseSchema: GenMessage<GetDocumentTextResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 38);
+  messageDesc(file_proviso_v1_tools, 39);
 
 /**
  * RetrieveDocumentationRequest is a question to the documentation.
@@ -2222,7 +2314,7 @@ export type RetrieveDocumentationRequest = Message<"proviso.v1.RetrieveDocumenta
  * Use `create(RetrieveDocumentationRequestSchema)` to create a new message.
  */
 export const RetrieveDocumentationRequestSchema: GenMessage<RetrieveDocumentationRequest> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 39);
+  messageDesc(file_proviso_v1_tools, 40);
 
 /**
  * RetrieveDocumentationResponse is the passages found.
@@ -2273,7 +2365,7 @@ export type RetrieveDocumentationResponse = Message<"proviso.v1.RetrieveDocument
  * Use `create(RetrieveDocumentationResponseSchema)` to create a new message.
  */
 export const RetrieveDocumentationResponseSchema: GenMessage<RetrieveDocumentationResponse> = /*@__PURE__*/
-  messageDesc(file_proviso_v1_tools, 40);
+  messageDesc(file_proviso_v1_tools, 41);
 
 /**
  * IqlComparison chooses the meaning of `>` and `<`.
@@ -2413,6 +2505,48 @@ export const IqlComparatorSchema: GenEnum<IqlComparator> = /*@__PURE__*/
   enumDesc(file_proviso_v1_tools, 2);
 
 /**
+ * Likelihood is what a score of a model means, by the bands that its operator measured, or else the usual ones: likely
+ * from 0.7 on, possible from 0.3 on.
+ *
+ * @generated from enum proviso.v1.Likelihood
+ */
+export enum Likelihood {
+  /**
+   * There is no score.
+   *
+   * @generated from enum value: LIKELIHOOD_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Less than three in ten of these are right.
+   *
+   * @generated from enum value: LIKELIHOOD_UNLIKELY = 1;
+   */
+  UNLIKELY = 1,
+
+  /**
+   * Three in ten or more of these are right.
+   *
+   * @generated from enum value: LIKELIHOOD_POSSIBLE = 2;
+   */
+  POSSIBLE = 2,
+
+  /**
+   * Seven in ten or more of these are right.
+   *
+   * @generated from enum value: LIKELIHOOD_LIKELY = 3;
+   */
+  LIKELY = 3,
+}
+
+/**
+ * Describes the enum proviso.v1.Likelihood.
+ */
+export const LikelihoodSchema: GenEnum<Likelihood> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_tools, 3);
+
+/**
  * SearchEmptyReason says why a search found nothing worth returning.
  *
  * @generated from enum proviso.v1.SearchEmptyReason
@@ -2452,7 +2586,69 @@ export enum SearchEmptyReason {
  * Describes the enum proviso.v1.SearchEmptyReason.
  */
 export const SearchEmptyReasonSchema: GenEnum<SearchEmptyReason> = /*@__PURE__*/
-  enumDesc(file_proviso_v1_tools, 3);
+  enumDesc(file_proviso_v1_tools, 4);
+
+/**
+ * ValueKind tells what a value is.
+ *
+ * @generated from enum proviso.v1.ValueKind
+ */
+export enum ValueKind {
+  /**
+   * Not used.
+   *
+   * @generated from enum value: VALUE_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * A day or a month: 2025-01-31 or 2025-01 (ISO 8601).
+   *
+   * @generated from enum value: VALUE_KIND_DATE = 1;
+   */
+  DATE = 1,
+
+  /**
+   * A sum of money: a decimal number such as 12500.50; `unit` is the currency, such as USD (ISO 4217).
+   *
+   * @generated from enum value: VALUE_KIND_AMOUNT = 2;
+   */
+  AMOUNT = 2,
+
+  /**
+   * A length of time: P30D, P6W, P3M, P2Y or PT48H (ISO 8601); `unit` is "business day" for a number of such days.
+   *
+   * @generated from enum value: VALUE_KIND_PERIOD = 3;
+   */
+  PERIOD = 3,
+
+  /**
+   * A percentage: a decimal number such as 4.5.
+   *
+   * @generated from enum value: VALUE_KIND_PERCENTAGE = 4;
+   */
+  PERCENTAGE = 4,
+
+  /**
+   * A party to the contract, by its full name, whichever name the answer calls it by.
+   *
+   * @generated from enum value: VALUE_KIND_PARTY = 5;
+   */
+  PARTY = 5,
+
+  /**
+   * The place whose law it is, such as New York.
+   *
+   * @generated from enum value: VALUE_KIND_LAW = 6;
+   */
+  LAW = 6,
+}
+
+/**
+ * Describes the enum proviso.v1.ValueKind.
+ */
+export const ValueKindSchema: GenEnum<ValueKind> = /*@__PURE__*/
+  enumDesc(file_proviso_v1_tools, 5);
 
 /**
  * ToolService offers the agent's tools without the agent.

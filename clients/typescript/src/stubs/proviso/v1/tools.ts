@@ -85,6 +85,30 @@ export namespace IqlComparator {
   export type IQL_COMPARATOR_LESS = typeof IqlComparator.IQL_COMPARATOR_LESS;
 }
 
+/**
+ * Likelihood is what a score of a model means, by the bands that its operator measured, or else the usual ones: likely
+ * from 0.7 on, possible from 0.3 on.
+ */
+export const Likelihood = {
+  /** LIKELIHOOD_UNSPECIFIED - There is no score. */
+  LIKELIHOOD_UNSPECIFIED: "LIKELIHOOD_UNSPECIFIED",
+  /** LIKELIHOOD_UNLIKELY - Less than three in ten of these are right. */
+  LIKELIHOOD_UNLIKELY: "LIKELIHOOD_UNLIKELY",
+  /** LIKELIHOOD_POSSIBLE - Three in ten or more of these are right. */
+  LIKELIHOOD_POSSIBLE: "LIKELIHOOD_POSSIBLE",
+  /** LIKELIHOOD_LIKELY - Seven in ten or more of these are right. */
+  LIKELIHOOD_LIKELY: "LIKELIHOOD_LIKELY",
+} as const;
+
+export type Likelihood = typeof Likelihood[keyof typeof Likelihood];
+
+export namespace Likelihood {
+  export type LIKELIHOOD_UNSPECIFIED = typeof Likelihood.LIKELIHOOD_UNSPECIFIED;
+  export type LIKELIHOOD_UNLIKELY = typeof Likelihood.LIKELIHOOD_UNLIKELY;
+  export type LIKELIHOOD_POSSIBLE = typeof Likelihood.LIKELIHOOD_POSSIBLE;
+  export type LIKELIHOOD_LIKELY = typeof Likelihood.LIKELIHOOD_LIKELY;
+}
+
 /** SearchEmptyReason says why a search found nothing worth returning. */
 export const SearchEmptyReason = {
   /** SEARCH_EMPTY_REASON_UNSPECIFIED - There are results. */
@@ -107,6 +131,36 @@ export namespace SearchEmptyReason {
   export type SEARCH_EMPTY_REASON_NOTHING_SEARCHED = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_NOTHING_SEARCHED;
   export type SEARCH_EMPTY_REASON_NO_MATCH = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_NO_MATCH;
   export type SEARCH_EMPTY_REASON_BELOW_MIN_SCORE = typeof SearchEmptyReason.SEARCH_EMPTY_REASON_BELOW_MIN_SCORE;
+}
+
+/** ValueKind tells what a value is. */
+export const ValueKind = {
+  /** VALUE_KIND_UNSPECIFIED - Not used. */
+  VALUE_KIND_UNSPECIFIED: "VALUE_KIND_UNSPECIFIED",
+  /** VALUE_KIND_DATE - A day or a month: 2025-01-31 or 2025-01 (ISO 8601). */
+  VALUE_KIND_DATE: "VALUE_KIND_DATE",
+  /** VALUE_KIND_AMOUNT - A sum of money: a decimal number such as 12500.50; `unit` is the currency, such as USD (ISO 4217). */
+  VALUE_KIND_AMOUNT: "VALUE_KIND_AMOUNT",
+  /** VALUE_KIND_PERIOD - A length of time: P30D, P6W, P3M, P2Y or PT48H (ISO 8601); `unit` is "business day" for a number of such days. */
+  VALUE_KIND_PERIOD: "VALUE_KIND_PERIOD",
+  /** VALUE_KIND_PERCENTAGE - A percentage: a decimal number such as 4.5. */
+  VALUE_KIND_PERCENTAGE: "VALUE_KIND_PERCENTAGE",
+  /** VALUE_KIND_PARTY - A party to the contract, by its full name, whichever name the answer calls it by. */
+  VALUE_KIND_PARTY: "VALUE_KIND_PARTY",
+  /** VALUE_KIND_LAW - The place whose law it is, such as New York. */
+  VALUE_KIND_LAW: "VALUE_KIND_LAW",
+} as const;
+
+export type ValueKind = typeof ValueKind[keyof typeof ValueKind];
+
+export namespace ValueKind {
+  export type VALUE_KIND_UNSPECIFIED = typeof ValueKind.VALUE_KIND_UNSPECIFIED;
+  export type VALUE_KIND_DATE = typeof ValueKind.VALUE_KIND_DATE;
+  export type VALUE_KIND_AMOUNT = typeof ValueKind.VALUE_KIND_AMOUNT;
+  export type VALUE_KIND_PERIOD = typeof ValueKind.VALUE_KIND_PERIOD;
+  export type VALUE_KIND_PERCENTAGE = typeof ValueKind.VALUE_KIND_PERCENTAGE;
+  export type VALUE_KIND_PARTY = typeof ValueKind.VALUE_KIND_PARTY;
+  export type VALUE_KIND_LAW = typeof ValueKind.VALUE_KIND_LAW;
 }
 
 /** ExecuteIqlRequest is an IQL query. */
@@ -194,7 +248,11 @@ export interface IqlMatch {
     | SearchCitation
     | undefined;
   /** How the score came about: the query's tree with the score of each node on this chunk. Only with explain. */
-  explanation: IqlNode | undefined;
+  explanation:
+    | IqlNode
+    | undefined;
+  /** What the score means. */
+  likelihood: Likelihood;
 }
 
 /** IqlDocumentResult is a query's result on one document. */
@@ -223,6 +281,8 @@ export interface IqlDocumentResult {
   failureCause: FailureCause;
   /** The page_token for the next matches of this document; empty when there are none. */
   nextPageToken: string;
+  /** What the document's score means; not set where it was not analysed. */
+  likelihood: Likelihood;
 }
 
 /** ExecuteIqlResponse is a query's result on a matter. */
@@ -603,7 +663,28 @@ export interface ExtractCitation {
   /** End of the answer, in Unicode code points, exclusive. */
   answerEnd: number;
   /** Where the passage is. */
-  citation: SearchCitation | undefined;
+  citation:
+    | SearchCitation
+    | undefined;
+  /**
+   * The dates, amounts, periods, percentages, parties and governing laws in the answer, in order, 20 at most. A date
+   * without a year or whose day may be its month is left out.
+   */
+  values: ExtractedValue[];
+}
+
+/** ExtractedValue is a value in an answer, in a form that a program can sort and compare. */
+export interface ExtractedValue {
+  /** What it is. */
+  kind: ValueKind;
+  /** The value, in the form that its kind has. */
+  value: string;
+  /** The unit, where its kind has one; empty otherwise. */
+  unit: string;
+  /** Start in the document's text, in Unicode code points. */
+  start: number;
+  /** End in the document's text, in Unicode code points, exclusive. */
+  end: number;
 }
 
 /** ExtractAlternative is another answer that was found. */
@@ -613,14 +694,18 @@ export interface ExtractAlternative {
   /** How sure the model is of it, 0 to 1. */
   score: number;
   /** The passage that holds it. */
-  citation: ExtractCitation | undefined;
+  citation:
+    | ExtractCitation
+    | undefined;
+  /** What the score means. */
+  likelihood: Likelihood;
 }
 
 /** ExtractResponse is the answer found. */
 export interface ExtractResponse {
   /** The answer, a span of the text, or "Not found in the documents". */
   answer: string;
-  /** How sure the model is of it, 0 to 1; above 0.7 is high, below 0.5 low. 0 when nothing was found. */
+  /** How sure the model is of it, 0 to 1. 0 when nothing was found. */
   score: number;
   /** The passages that hold it, the surest first. */
   citations: ExtractCitation[];
@@ -636,6 +721,8 @@ export interface ExtractResponse {
   documentErrors: DocumentError[];
   /** Whether lists or texts were cut to keep the answer small. */
   truncated: boolean;
+  /** What the score means; not set when nothing was found. */
+  likelihood: Likelihood;
 }
 
 /** ClassifyRequest asks for clauses of given types. */
@@ -685,7 +772,11 @@ export interface ClassifiedClause {
   /** Identifies the chunk. */
   chunkId: string;
   /** Where the clause is. */
-  citation: SearchCitation | undefined;
+  citation:
+    | SearchCitation
+    | undefined;
+  /** What the score means. */
+  likelihood: Likelihood;
 }
 
 /** ClassifyResponse is the clauses found. */

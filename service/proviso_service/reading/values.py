@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain
 
-from proviso_service.agent.grounding.number_words import (
+from proviso_service.reading.number_words import (
     ARTICLES,
     BUSINESS,
     CURRENCIES,
@@ -29,6 +29,15 @@ from proviso_service.agent.grounding.number_words import (
 
 _MAX_VALUES = 2_000
 """The most values that are read from one text."""
+
+_PLACE_WORD = r"(?!(?:WITHOUT|EXCLUDING|EXCLUSIVE|APPLICABLE|SHALL|EXCEPT|AS|AND ALL|REGARDLESS)\b)[A-Z][\w.\u2019'-]*"
+LAW = re.compile(
+    r"\b(?i:(?:the\s+)?(?:internal\s+|substantive\s+|federal\s+)?laws?\s+(?:of|in)\s+(?:the\s+)?"
+    r"(?:(?:state|commonwealth|province|republic|country|people\u2019s republic)\s+of\s+(?:the\s+)?)?)"
+    rf"(?P<place>{_PLACE_WORD}(?:,?\s+(?:(?i:of|the|and)\s+){{0,2}}{_PLACE_WORD}){{0,6}})"
+    r"|\b(?P<whose>[A-Z][a-z]+(?:\s[A-Z][a-z]+)?)\s+laws?\b"
+)
+"""The law of a place, as in `the laws of the State of New York` (`place`) and `Delaware law` (`whose`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.agent.grounding.values import Date, Figure, is_total, stands_in, values_of
+from proviso_service.reading import Date, Figure, is_total, stands_in, values_of
 
 
 def figures(text: str) -> list[Figure]:
