@@ -11,7 +11,7 @@ from evals.extraction_data import Asked
 from evals.fitting import Floats, logistic
 from evals.overlaps import answers_it
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
-from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, as_read
+from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, as_read, relative
 from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.embedded.judge import Judge, margins
 from proviso_service.reading import Span
@@ -53,10 +53,10 @@ def sample(finder: AnswerFinder, put: Asked) -> Sample:
 
 
 def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> AnswerHead:
-    """Fits the weights on all questions. What the judge adds, and the calibration, are fitted on the likeliest answers
-    to questions of categories that the weights behind these answers have not seen. Raises DataProblem when fewer than
-    two categories have answers."""
-    blank = AnswerHead(Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0), 0.0)
+    """Fits the weights on all questions. What the models that read add, and the calibration, are fitted on the
+    likeliest answers to questions of categories that the weights behind these answers have not seen. Raises DataProblem
+    when fewer than two categories have answers."""
+    blank = AnswerHead(Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0), 0.0, 0.0)
     finder = AnswerFinder(words, blank)
     samples = [sample(finder, one) for one in put]
     categories = sorted({one.category for one in samples})
@@ -70,17 +70,18 @@ def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> Answe
         for one in _calibrating(left_out):
             logit = one.rows @ weights + bias
             best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
-            support = margins(judge.logits([(one.question, one.texts[index]) for index in best]))
-            likeliest.append(np.column_stack([logit[best], support]))
+            texts = [one.texts[index] for index in best]
+            support = margins(judge.logits([(one.question, text) for text in texts]))
+            likeliest.append(np.column_stack([logit[best], support, relative(judge.cosines(one.question, texts))]))
             labels.append(one.labels[best])
             counts.append(np.full(len(best), one.weight))
     if not any(found.any() for found in labels):
         raise DataProblem("Too little is marked to fit on: answers of two categories are needed")
-    (slope, support), shift = logistic(
+    (slope, support, nearness), shift = logistic(
         np.concatenate(likeliest), np.concatenate(labels), np.concatenate(counts), _FINAL_RIDGE
     )
     weights, bias = _fit(samples)
-    return AnswerHead(Head(weights, bias, float(slope), shift), float(support))
+    return AnswerHead(Head(weights, bias, float(slope), shift), float(support), float(nearness))
 
 
 def _calibrating(samples: Sequence[Sample]) -> list[Sample]:

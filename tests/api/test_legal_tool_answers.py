@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import replace
 from itertools import chain
 
+from proviso_client.v1 import tools_pb2 as pb
+from proviso_service.analysis.answer_values import AnswerValue, ValueKind
 from proviso_service.analysis.classification import ClassifyOutcome, ClassifyQuery, Clause, TypeCount, by_turns
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import AnswerCitation, CitedAnswer, ExtractOutcome, ExtractQuery

@@ -12,7 +12,7 @@ from typing import TypeVar
 from proviso_client import AsyncClient
 from proviso_client.v1 import chat_pb2
 from proviso_service.cli.connection import Connection, connect, newest_matter
-from proviso_service.cli.discovery import discover
+from proviso_service.cli.discovery import DiscoveredFiles, discover
 from proviso_service.cli.figures import Way, average_precision
 from proviso_service.cli.ingest import Ingest, Result
 from proviso_service.cli.output import CommandError, console, print_json
@@ -75,7 +75,9 @@ def _label(line: str, place: str) -> Label:
 def evaluate(folder: Path, server: Server, *, keep: bool, chat: bool, as_json: bool) -> None:
     """Uploads the folder's documents, asks what is labelled, and reports. Raises CommandError."""
     labels = read_labels(folder)
-    ways = asyncio.run(_evaluate(folder, labels, server, keep=keep, chat=chat))
+    matter = _MATTER + folder.resolve().name
+    found = discover([path for path in sorted(folder.iterdir()) if path.name != LABELS], matter)
+    ways = asyncio.run(_evaluate(found, matter, labels, server, keep=keep, chat=chat))
     reports = [way.report() for way in ways if way.asked]
     if as_json:
         for report in reports:
@@ -90,13 +92,14 @@ def evaluate(folder: Path, server: Server, *, keep: bool, chat: bool, as_json: b
         console().print(f'\n[bands."{model}"]\npossible = {report["possible"]}\nlikely = {report["likely"]}')
 
 
-async def _evaluate(folder: Path, labels: Sequence[Label], server: Server, *, keep: bool, chat: bool) -> list[Way]:
+async def _evaluate(
+    found: DiscoveredFiles, name: str, labels: Sequence[Label], server: Server, *, keep: bool, chat: bool
+) -> list[Way]:
     async with connect(server) as connection:
         client = connection.client
-        name = _MATTER + folder.resolve().name
         earlier = await newest_matter(client, name)
         try:
-            documents = await _ingested(connection, folder, name)
+            documents = await _ingested(connection, found)
             matter = await newest_matter(client, name)
             if matter is None:
                 raise CommandError(f"The matter {name!r} was deleted meanwhile")
@@ -110,9 +113,9 @@ async def _evaluate(folder: Path, labels: Sequence[Label], server: Server, *, ke
         return [run.search, run.extract, run.iql, run.untrue, run.chat]
 
 
-async def _ingested(connection: Connection, folder: Path, matter: str) -> dict[str, str]:
-    """The ids of the folder's documents by their names. Raises CommandError where one cannot be read."""
-    ingest = Ingest(discover([path for path in sorted(folder.iterdir()) if path.name != LABELS], matter))
+async def _ingested(connection: Connection, found: DiscoveredFiles) -> dict[str, str]:
+    """The ids of the documents by their names. Raises CommandError where one cannot be read."""
+    ingest = Ingest(found)
     await ingest.run(connection, lambda _bytes, _outcomes: None)
     failed = [one for one in ingest.outcomes if one.result is Result.FAILED]
     if failed:

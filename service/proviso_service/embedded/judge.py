@@ -1,5 +1,5 @@
 """The judge: it reads what is asked or stated together with a text and tells whether the text supports it. A text that
-answers a question supports it."""
+answers a question supports it. Beside that it tells how near texts are in meaning, by the encoder."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proviso_service.embedded.minilm import Encoding, runs_of_similar_length
-from proviso_service.embedded.prepared import JUDGE_FILE, JUDGE_ID
+from proviso_service.embedded.prepared import JUDGE_FILE, JUDGE_ID, MODEL_FILE, MODEL_ID
 from proviso_service.models import ModelBusy, ModelClosed
 
 A = TypeVar("A")
@@ -50,7 +50,8 @@ class Judge:
 
     @property
     def model_id(self) -> str:
-        return JUDGE_ID
+        """What it judges depends on both models."""
+        return f"{JUDGE_ID} {MODEL_ID}"
 
     async def support(self, pairs: Sequence[tuple[str, str]]) -> Margins:
         """Returns by how much each text rather supports what is asked than not, as `margins` has it, in order. Callers
@@ -66,6 +67,19 @@ class Judge:
             return margins(found)
         finally:
             self._waiting -= 1
+
+    async def nearness(self, question: str, texts: Sequence[str]) -> Margins:
+        """Returns how near each text is in meaning to a question: the cosine of their vectors. Raises as `support`."""
+        return await self._in_thread(lambda both: self.cosines(*both), (question, texts))
+
+    def cosines(self, question: str, texts: Sequence[str]) -> Margins:
+        """As `nearness`, from the calling thread. Raises ModelNotPrepared."""
+        tokens = [self._encoder.tokens(text)[:MAX_TEXT_TOKENS] for text in texts]
+        found = np.empty(len(texts))
+        asked = self._encoder.run([self._encoder.tokens(question)[:MAX_TEXT_TOKENS]])[0]
+        for indices in runs_of_similar_length([len(ids) for ids in tokens]):
+            found[indices] = self._encoder.run([tokens[index] for index in indices]) @ asked
+        return found
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Logits:
         """Returns the logits of the verdicts on pairs, of shape (len(pairs), 3), from the calling thread. Raises
@@ -84,6 +98,10 @@ class Judge:
     @cached_property
     def _encoding(self) -> Encoding:
         return Encoding.load(self._models_dir, JUDGE_FILE, self._threads)
+
+    @cached_property
+    def _encoder(self) -> Encoding:
+        return Encoding.load(self._models_dir, MODEL_FILE, self._threads)
 
     def _joined(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
         tokens = self._encoding.tokens

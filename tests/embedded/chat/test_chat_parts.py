@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from proviso_service.embedded.chat.comparison import larger_line, only_amount, only_duration
+from proviso_service.embedded.chat.comparison import larger_line, only_figure
 from proviso_service.embedded.chat.conversation import (
     ViewedDocument,
     read_conversation,
@@ -167,20 +167,27 @@ def test_quotation_marks_inside_a_quote_are_straight() -> None:
         ("forty days of leave", 40),
         ("Seventy-two hours", 3),
         ("twenty four weeks", 168),
-        ("one hundred eighty days", None),
+        ("one hundred eighty days", 180),
         ("one hundred and eighty (180) days", 180),
         ("30 days, or 60 days for tenants", None),
         ("at once", None),
     ],
 )
 def test_the_only_duration_of_a_quote_is_read(text: str, days: float | None) -> None:
-    assert only_duration(text) == days
+    assert only_figure(text, ("days",)) == (("days", days) if days else None)
 
 
-def test_the_only_amount_of_a_quote_is_read() -> None:
-    assert only_amount("not exceed $150,000.") == ("$", 150_000)
-    assert only_amount("EUR 2 million in all") == ("EUR", 2_000_000)
-    assert only_amount("$5 or $6") is None
+@pytest.mark.parametrize(
+    ("text", "figure"),
+    [
+        ("not exceed $150,000.", ("usd", 150_000)),
+        ("EUR 2 million in all", ("eur", 2_000_000)),
+        ("$5 or $6", None),
+        ("ends on 1 March 2027 at the latest", ("date", 2027 * 372 + 3 * 31 + 1)),
+    ],
+)
+def test_the_only_figure_of_a_quote_is_read(text: str, figure: tuple[str, float] | None) -> None:
+    assert only_figure(text) == figure
 
 
 def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
@@ -190,6 +197,9 @@ def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
     assert larger_line("Compare them.", quotes) == ""
     assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "reasonable notice")]) == ""
     assert "same" in larger_line("Which is longer?", [quotes[0], ("B.pdf", "30 days")])
+    dates = [("A.pdf", "ends on 1 May 2026"), ("B.pdf", "expires on April 3, 2027")]
+    assert "later date is in B.pdf" in larger_line("Which ends later?", dates)
+    assert "earlier date is in A.pdf" in larger_line("Which ends earlier?", dates)
 
 
 @pytest.mark.parametrize(

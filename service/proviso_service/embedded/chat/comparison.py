@@ -2,52 +2,45 @@
 exactly one and the figures are of the same sort."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from proviso_service.embedded.chat.quoting import listed, stated
 from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, quote_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.wording import bullets, name
-from proviso_service.reading import NUMBER_WORDS, value_in_words
+from proviso_service.reading import Date, Value, values_of
 
-_DAYS = {"hour": 1 / 24, "day": 1, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
-_DURATION = re.compile(
-    r"(?<!hundred\s)(?<!hundred\sand\s)"  # of a larger number these are a part
-    rf"\b(?P<number>\d+|{NUMBER_WORDS})\)?(?:\s*\((?P<digits>\d+)\))?[\s-]+"
-    r"(?:(?:business|calendar|working|full|consecutive)\s+)?(?P<unit>hour|day|week|month|quarter|year)",
-    re.IGNORECASE,
-)
-_MONEY = re.compile(
-    r"(?P<currency>[$€£]|USD|EUR|GBP)\s?(?P<amount>\d[\d,]*(?:\.\d+)?)(?P<scale>\s?(?:million|m)\b)?", re.IGNORECASE
-)
+_DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
+_CURRENCIES = frozenset({"usd", "eur", "gbp", "chf", "jpy"})
+_PERIOD, _DATE = "days", "date"
+SORTS = frozenset({_PERIOD, _DATE, *_CURRENCIES})
 
-_ASKS_LARGER = re.compile(r"\b(?:longer|longest|higher|highest|larger|largest|more|greater)\b", re.IGNORECASE)
-_ASKS_SMALLER = re.compile(r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper)\b", re.IGNORECASE)
+_ASKS_LARGER = re.compile(
+    r"\b(?:longer|longest|higher|highest|larger|largest|more|greater|later|latest)\b", re.IGNORECASE
+)
+_ASKS_SMALLER = re.compile(
+    r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper|earlier|earliest|sooner)\b", re.IGNORECASE
+)
+_ASKS_WHEN = re.compile(r"\b(?:later|latest|earlier|earliest|sooner)\b", re.IGNORECASE)
 
 _MAX_COMPARED = 12
 
 
-def only_duration(text: str) -> float | None:
-    """Returns the days of the one duration that `text` states; None when it states none or several."""
-    found = {_days(match) for match in _DURATION.finditer(text)}
+def only_figure(text: str, sorts: Container[str] = SORTS) -> tuple[str, float] | None:
+    """Returns the one figure of these sorts that a text states, with its sort: `days`, `date`, or a currency. None when
+    it states none or several."""
+    found = {figure for value in values_of(text, is_source=True) if (figure := _figure(value)) and figure[0] in sorts}
     return found.pop() if len(found) == 1 else None
 
 
-def only_amount(text: str) -> tuple[str, float] | None:
-    """Returns currency and amount of the one sum that `text` states; None when it states none or several."""
-    found = {_amount(match) for match in _MONEY.finditer(text)}
-    return found.pop() if len(found) == 1 else None
-
-
-def _days(match: re.Match[str]) -> float:
-    number = match["digits"] or match["number"]
-    count = int(number) if number.isdigit() else value_in_words(number)
-    return count * _DAYS[match["unit"].lower()]
-
-
-def _amount(match: re.Match[str]) -> tuple[str, float]:
-    value = float(match["amount"].replace(",", ""))
-    return match["currency"].upper(), value * (1_000_000 if match["scale"] else 1)
+def _figure(value: Value) -> tuple[str, float] | None:
+    if isinstance(value, Date):
+        day, month = max(value.days, default=(1, value.month))
+        return (_DATE, value.year * 372 + month * 31 + day) if value.year and len(value.days) < 2 else None
+    amount = float(max(value.amounts))
+    if value.unit in _DAYS:
+        return _PERIOD, amount * _DAYS[value.unit]
+    return (value.unit, amount) if value.unit in _CURRENCIES else None
 
 
 def compared(
@@ -85,17 +78,16 @@ def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:
     best = max(figures) if wants_larger else min(figures)
     if figures.count(best) > 1:
         return "\n\nThe figures in these quotes are the same." if len(set(figures)) == 1 else ""
-    word = "larger" if wants_larger else "smaller"
-    return f"\n\nOf these, the {word} figure is in {name(quotes[figures.index(best)][0])}."
+    what = "larger figure" if wants_larger else "smaller figure"
+    if _ASKS_WHEN.search(question):
+        what = "later date" if wants_larger else "earlier date"
+    return f"\n\nOf these, the {what} is in {name(quotes[figures.index(best)][0])}."
 
 
 def _figures(quotes: Sequence[str]) -> list[float] | None:
-    days = [only_duration(quote) for quote in quotes]
-    known_days = [one for one in days if one is not None]
-    if len(known_days) == len(quotes):
-        return known_days
-    amounts = [only_amount(quote) for quote in quotes]
-    known = [one for one in amounts if one is not None]
-    if len(known) == len(quotes) and len({currency for currency, _ in known}) == 1:
-        return [amount for _, amount in known]
+    """The figures of quotes that each state one of the same sort."""
+    for sorts in ((_PERIOD,), _CURRENCIES, (_DATE,)):
+        found = [figure for quote in quotes if (figure := only_figure(quote, sorts))]
+        if len(found) == len(quotes) and len({sort for sort, _ in found}) == 1:
+            return [amount for _, amount in found]
     return None

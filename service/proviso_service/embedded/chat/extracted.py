@@ -1,9 +1,10 @@
 """Answers from what isaacus_extract has found: stated where it is sure, and otherwise offered as what comes closest."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
-from proviso_service.embedded.chat.comparison import only_amount, only_duration
+from proviso_service.embedded.chat.comparison import only_figure
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import (
     MAX_QUOTE_CHARS,
@@ -141,12 +142,11 @@ def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:
 
 
 def _extreme(answers: Sequence[ExtractedAnswer], *, largest: bool) -> ExtractedAnswer | None:
-    """Returns the answer with the largest or smallest period or sum; None where they state none that compare."""
-    days = [(value, one) for one in answers if (value := only_duration(one.answer or one.text)) is not None]
-    found = [(amount, one) for one in answers if (amount := only_amount(one.answer or one.text))]
-    is_of_one_currency = len({currency for (currency, _), _ in found}) == 1
-    sums = [(value, one) for (_, value), one in found] if is_of_one_currency else []
-    figures = days if len(days) >= len(sums) else sums
+    """Returns the answer with the largest or smallest figure of the sort that most of them state; None where they state
+    none."""
+    found = [(figure, one) for one in answers if (figure := only_figure(one.answer or one.text))]
+    sorts = Counter(sort for (sort, _), _ in found)
+    figures = [(amount, one) for (sort, amount), one in found if sort == max(sorts, key=sorts.__getitem__)]
     if not figures:
         return None
     return (max if largest else min)(figures, key=lambda figure: figure[0])[1]

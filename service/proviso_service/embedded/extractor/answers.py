@@ -22,6 +22,7 @@ MAX_ANSWERS = 8
 """How many answers one passage may give."""
 
 _LEAST_SCORE = 0.005
+_USUAL_NEARNESS = 0.3
 _DECIMALS = 4
 _REACH_CHARS = 40
 _NAMES_REACH_CHARS = 900
@@ -31,11 +32,12 @@ _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|ba
 
 @dataclass(frozen=True, slots=True)
 class AnswerHead:
-    """The fitted numbers: `words` makes a logit of the features of a piece, and `support` is what the judge's logit
-    adds to it."""
+    """The fitted numbers: `words` makes a logit of the features of a piece, and `support` and `nearness` are what the
+    judge's logit and the cosine of the vectors of question and piece add to it."""
 
     words: Head
     support: float
+    nearness: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +79,12 @@ class AnswerFinder:
             for piece, owner, logit in zip(judged.pieces, judged.owners, logits, strict=True)
         ]
 
-    def answers(
-        self, text: str, candidates: Sequence[Candidate], support: Floats, count: int
-    ) -> list[list[AnswerSpan]]:
+    def answers(self, text: str, candidates: Sequence[Candidate], read: Floats, count: int) -> list[list[AnswerSpan]]:
         """Returns the answers of each of `count` passages, as `AnswerExtractor.extract` does, from the candidates and
-        the judge's logit of each."""
+        what the models have read in each: rows of the judge's logit and of `relative` nearness."""
         question = understand(text)
         weights = self._contents.read(question.wording).words.weights
-        logit = np.array([one.logit for one in candidates]) + self._head.support * support
+        logit = np.array([one.logit for one in candidates]) + read @ (self._head.support, self._head.nearness)
         scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
         found: list[list[AnswerSpan]] = [[] for _ in range(count)]
         for candidate, score in sorted(zip(candidates, scores, strict=True), key=_best_first):
@@ -145,6 +145,11 @@ class AnswerFinder:
 
     def _weight(self, word: str, weights: Mapping[int, float]) -> float:
         return weights.get(self._stemmer.number(word.lower()), 0.0)
+
+
+def relative(nearness: Floats) -> Floats:
+    """Nearness to a question above or below the usual, so that 0 says nothing."""
+    return nearness - _USUAL_NEARNESS
 
 
 def as_read(piece: Piece, passage: ModelPassage) -> str:

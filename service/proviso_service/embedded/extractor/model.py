@@ -16,7 +16,7 @@ from proviso_service.embedded import classifier, topics
 from proviso_service.embedded.classifier.fitted import Head, from_bytes
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.model import shared_source
-from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate
+from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate, relative
 from proviso_service.embedded.extractor.features import NAMES
 from proviso_service.embedded.judge import Judge
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
@@ -35,7 +35,7 @@ _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 
 _DIGITS = 6
-_CONSTANTS = ("bias", "slope", "shift", "support")
+_CONSTANTS = ("bias", "slope", "shift", "support", "nearness")
 
 
 class EmbeddedExtractor:
@@ -93,10 +93,12 @@ class EmbeddedExtractor:
         candidates.sort(key=lambda one: -one.logit)
         likely = candidates[: max(_JUDGED, len(passages) // _JUDGED_SHARE)]
         self._check_open()
-        support = np.zeros(len(likely))
+        read = np.zeros((len(likely), 2))
         if self._judge and likely:
-            support = await self._judge.support([(question, one.read) for one in likely])
-        return await loop.run_in_executor(self._thread, self._answers, question, likely, support, len(passages))
+            texts = [one.read for one in likely]
+            read[:, 0] = await self._judge.support([(question, text) for text in texts])
+            read[:, 1] = relative(await self._judge.nearness(question, texts))
+        return await loop.run_in_executor(self._thread, self._answers, question, likely, read, len(passages))
 
     @cached_property
     def _finder(self) -> AnswerFinder:
@@ -107,10 +109,10 @@ class EmbeddedExtractor:
         return self._finder.candidates(question, passages, first)
 
     def _answers(
-        self, question: str, candidates: Sequence[Candidate], support: Floats, count: int
+        self, question: str, candidates: Sequence[Candidate], read: Floats, count: int
     ) -> Sequence[Sequence[AnswerSpan]]:
         self._check_open()
-        return self._finder.answers(question, candidates, support, count)
+        return self._finder.answers(question, candidates, read, count)
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -139,14 +141,15 @@ def head_from_json(content: bytes) -> AnswerHead:
     weights = data["weights"]
     if not isinstance(weights, dict) or tuple(weights) != NAMES:
         raise ValueError("the fitted weights are not those of the features")
-    bias, slope, shift, support = (float(str(data[name])) for name in _CONSTANTS)
-    return AnswerHead(Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift), support)
+    bias, slope, shift, support, nearness = (float(str(data[name])) for name in _CONSTANTS)
+    return AnswerHead(Head(np.array(list(weights.values()), dtype=np.float64), bias, slope, shift), support, nearness)
 
 
 def head_to_json(head: AnswerHead) -> bytes:
     words = head.words
     weights = {name: _rounded(weight) for name, weight in zip(NAMES, words.weights, strict=True)}
-    constants = dict(zip(_CONSTANTS, map(_rounded, (words.bias, words.slope, words.shift, head.support)), strict=True))
+    values = (words.bias, words.slope, words.shift, head.support, head.nearness)
+    constants = dict(zip(_CONSTANTS, map(_rounded, values), strict=True))
     return json.dumps({"weights": weights, **constants}, indent=1).encode() + b"\n"
 
 
