@@ -150,7 +150,7 @@ drill: setup
 
 # Tunes the embedded models anew: some three hours on two cores, and then what is fitted on them. DATA has cuad and contract_nli.
 train: setup
-	$(PY) -m pip install -q --disable-pip-version-check --require-hashes --no-deps -r requirements/training/requirements.txt
+	$(PY) -m pip install -q --disable-pip-version-check --require-hashes -r requirements/training/requirements.txt
 	$(PY) -m evals.training --data $(DATA)
 	.venv/bin/proviso prepare --models-dir $(MODELS)
 	$(PY) -m evals.fit_classifier --data $(DATA)/cuad --cache .proviso/evals
@@ -176,7 +176,7 @@ lock:
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 	$(LOCK) requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt
 	$(LOCK) --no-config requirements/competitors/requirements.in -o requirements/competitors/requirements.txt
-	$(LOCK) --no-config --no-deps -c requirements/dev.txt requirements/training/requirements.in -o requirements/training/requirements.txt
+	$(LOCK) --no-config -c requirements/dev.txt requirements/training/requirements.in -o requirements/training/requirements.txt
 	for folder in mcp-servers chromium; do (cd requirements/$$folder && npm install $(NPM_LOCK)) || exit; done
 
 # Which licences the packages of all locks have; fails for one that requirements/accepted.toml does not allow.

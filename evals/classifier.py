@@ -34,7 +34,8 @@ async def run(inputs: Inputs, shipped: bool) -> dict[str, Sequence[Figures]]:
     for half in (False, True):
         chosen = [name for name in inputs.questions if is_held_out("category", name) is half]
         others = [name for name in inputs.questions if is_held_out("category", name) is not half]
-        fitted = await fit(tuning, {name: inputs.statements[name] for name in chosen}, inputs.embedder)
+        statements = {name: inputs.statements[name] for name in chosen}
+        fitted = await fit(tuning, statements, inputs.embedder, tuning.part(tuning.untuned()))
         slices["fitted categories"] += await _measured(inputs, fitted, chosen)
         slices["held-out categories"] += await _measured(inputs, fitted, others)
     return {name: sorted(found, key=lambda one: one.category) for name, found in slices.items()}
@@ -43,7 +44,8 @@ async def run(inputs: Inputs, shipped: bool) -> dict[str, Sequence[Figures]]:
 async def _measured(
     inputs: Inputs, fitted: FittedClassifier, names: Sequence[str], *, every: bool = False
 ) -> list[Figures]:
-    corpus = inputs.corpus if every else inputs.corpus.part(inputs.corpus.held_out())
+    measured = inputs.corpus.held_out() & inputs.corpus.untuned()
+    corpus = inputs.corpus if every else inputs.corpus.part(measured)
     scorer = StatementScorer(fitted)
     return [
         await measure(scorer, inputs.embedder, corpus, name, about(name, inputs.questions[name]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.data import Data, is_held_out
+from evals.data import Data, is_held_out, is_untuned
 from proviso_service.models import Embedder, ModelPassage, Vectors
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
@@ -28,6 +28,9 @@ class Corpus:
 
     def held_out(self) -> Flags:
         return np.array([is_held_out("contract", name) for name in self.contracts])
+
+    def untuned(self) -> Flags:
+        return np.array([is_untuned(name) for name in self.contracts])
 
     def part(self, chosen: Flags) -> "Corpus":
         where = np.flatnonzero(chosen).tolist()

@@ -7,9 +7,13 @@ import hashlib
 import json
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from proviso_service.reading import Span
+
+CHAT_QUESTIONS = Path(__file__).with_name("chat_questions.json")
+_UNTUNED = 52  # of 256
 
 
 class DataProblem(Exception):
@@ -47,6 +51,19 @@ def is_held_out(kind: str, name: str) -> bool:
     return _digest(f"{kind} {name}")[0] % 2 == 1
 
 
+@cache
+def kept_out() -> frozenset[str]:
+    """The contracts that the questions to the chat model are about: nothing is tuned, fitted or measured on them."""
+    matters = json.loads(CHAT_QUESTIONS.read_text(encoding="utf-8"))["matters"]
+    return frozenset(name for names in matters.values() for name in names)
+
+
+def is_untuned(contract: str) -> bool:
+    """Whether a contract belongs to those that the encoder and the judge are not tuned on: heads on top of them are
+    fitted and measured there. Its name alone decides."""
+    return contract not in kept_out() and _digest(f"training {contract}")[0] < _UNTUNED
+
+
 def load(folder: Path, contracts: int) -> Data:
     """Loads a number of contracts, chosen by their names, with their questions. Raises DataProblem."""
     paths = sorted((folder / "contracts").glob("*.txt"), key=lambda path: _digest(path.name))[:contracts]
@@ -77,3 +94,12 @@ def unquoted(question: str) -> str:
 
 def _digest(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()
+
+
+def untuned(data: Data, contracts: int) -> Data:
+    """At most so many of the contracts that no model was tuned on; all data where there is none of them."""
+    names = [name for name in data.contracts if is_untuned(name)][:contracts]
+    if not names:
+        return data
+    chosen = {name: data.contracts[name] for name in names}
+    return Data(chosen, tuple(one for one in data.questions if one.contract in chosen))

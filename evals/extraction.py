@@ -17,7 +17,7 @@ from pathlib import Path
 
 from evals.cache import CachedEmbedder
 from evals.corpus import read_corpus
-from evals.data import Data, DataProblem, is_held_out, load
+from evals.data import Data, DataProblem, is_held_out, is_untuned, load, untuned
 from evals.extraction_data import Asked, asked, natural, natural_contracts
 from evals.extraction_figures import DEPTHS, Judgement, as_dict, by_category, judged, report
 from evals.extraction_fitting import fit_head
@@ -124,14 +124,14 @@ def arguments(program: str, description: str) -> argparse.ArgumentParser:
 @asynccontextmanager
 async def opened(options: argparse.Namespace) -> AsyncIterator[tuple[Questions, Embedder, Judge]]:
     """Opens the data and the models. Raises DataProblem and ModelNotPrepared."""
-    data, categories = load(options.data, options.contracts), _categories(options.data)
+    data, categories = untuned(load(options.data, 1_000), options.contracts), _categories(options.data)
     model = MiniLmEmbedder.load(options.models_dir)
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as scratch:
         cache: Path = options.cache or Path(scratch)
         await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
         embedder = CachedEmbedder(model, cache / "vectors.sqlite3")
         try:
-            of_natural = natural_contracts(options.data)
+            of_natural = {name: path for name, path in natural_contracts(options.data).items() if is_untuned(name)}
             judge = Judge(options.models_dir, THREADS)
             yield await questions(data, Path(scratch), embedder, categories, of_natural), embedder, judge
         finally:

@@ -71,6 +71,8 @@ async def natural(library: Library) -> list[Asked]:
     put = []
     for one in _natural_lines():
         contract, text = one["contract"], one["question"]
+        if contract not in library.document_ids:
+            continue
         spans = tuple(Span(start, end) for start, end in one["evidence"])
         found = await _search(library, contract, text)
         put.append(Asked(contract, f"{_NATURAL}{contract}", text, True, spans, found, _NATURAL_WEIGHT))

@@ -16,8 +16,9 @@ _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 
 
 async def write(inputs: Inputs, target: Path) -> int:
-    """Fits on all contracts and categories; returns the size of the file in bytes."""
-    fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder)
+    """Fits on all categories; returns the size of the file in bytes."""
+    corpus = inputs.corpus
+    fitted = await fit(corpus, inputs.statements, inputs.embedder, corpus.part(corpus.untuned()))
     asked = inputs.corpus, inputs.statements, inputs.embedder, inputs.judge
     fitted = replace(fitted, judged=await fit_judged(*asked, IqlConfig().judged_passages))
     content = to_bytes(fitted)

@@ -233,16 +233,18 @@ async def fit_judged(
     corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder, judge: Judge, most: int
 ) -> JudgedHead:
     """Fits how scores and the judge's margins make one score, on the `most` likeliest passages of each statement in
-    groups of contracts: matters, as it were. The scores are those of classifiers that have not seen the category."""
+    groups of contracts: matters, as it were. The scores are those of classifiers that have not seen the category. Only
+    contracts that no model was tuned on count."""
     rng = np.random.default_rng(_SEED)
-    names = sorted(set(corpus.contracts))
+    labelled = corpus.part(corpus.untuned())
+    names = sorted(set(labelled.contracts))
     rng.shuffle(names)
     groups = [set(names[at : at + _MATTER_CONTRACTS]) for at in range(0, len(names), _MATTER_CONTRACTS)][:_MATTERS]
-    parts = [corpus.part(np.array([name in group for name in corpus.contracts])) for group in groups]
+    parts = [labelled.part(np.array([name in group for name in labelled.contracts])) for group in groups]
     rows, labels = [], []
     for half in (False, True):
         others = {name: texts for name, texts in statements.items() if is_held_out("category", name) is not half}
-        scorer = StatementScorer(await fit(corpus, others, embedder))
+        scorer = StatementScorer(await fit(corpus, others, embedder, labelled))
         for category in sorted(statements.keys() - others.keys()):
             for part in (part for part in parts if part.labels[category].any()):
                 text = str(rng.choice(list(statements[category])))
@@ -261,8 +263,13 @@ async def fit_judged(
     return JudgedHead(float(score), float(supported), shift)
 
 
-async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder) -> FittedClassifier:
-    """Fits all numbers of the classifier. `statements` are those that the weights are fitted on, by category."""
+async def fit(
+    corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder, labelled: Corpus | None = None
+) -> FittedClassifier:
+    """Fits all numbers of the classifier. `statements` are those that the weights are fitted on, by category, and
+    `labelled` the part of the corpus whose labels these see: contracts that the encoder was not tuned on, where there
+    are some, for it is surer of the others than it should be."""
+    labelled = labelled or corpus
     stemmer = Stemmer()
     words = word_statistics(corpus, stemmer)
     titles = topic_titles(corpus, stemmer)
@@ -272,8 +279,8 @@ async def fit(corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder:
     scorer = StatementScorer(from_bytes(to_bytes(blank)))
     sample, rng = Sample(), np.random.default_rng(_SEED)
     for category, texts in statements.items():
-        if corpus.labels[category].any():
+        if labelled.labels[category].any():
             for text, vector in zip(texts, await embedder.embed_documents(texts), strict=True):
-                rows = scorer.features(text, vector, corpus.passages, corpus.vectors)
-                sample.add(category, rows, corpus.labels[category], rng)
+                rows = scorer.features(text, vector, labelled.passages, labelled.vectors)
+                sample.add(category, rows, labelled.labels[category], rng)
     return FittedClassifier(words, found, fit_head(sample))

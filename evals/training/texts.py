@@ -15,7 +15,7 @@ from typing import Any
 
 from evals.classifier_data import FORMAL_CATEGORIES
 from evals.corpus import is_marked
-from evals.data import is_held_out, unquoted
+from evals.data import is_held_out, is_untuned, kept_out, unquoted
 from evals.extraction_data import NATURAL_QUESTIONS
 from evals.phrasings import phrasings
 from proviso_service.embedded.classifier.words import plain_titles
@@ -24,7 +24,6 @@ from proviso_service.models import ModelPassage
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
 WRITTEN = Path(__file__).parent / "written"
-CHAT_QUESTIONS = Path(__file__).parents[1] / "chat_questions.json"
 
 _TEST_SHARE = 52 / 256
 _NEAR_SHARE = 0.5
@@ -191,14 +190,13 @@ class Split:
 def split_of(texts: Mapping[str, str]) -> Split:
     """Splits contracts by their names. A contract is near another when half of the shingles of the shorter one are in
     both."""
-    matters = json.loads(CHAT_QUESTIONS.read_text())["matters"]
-    kept_out = frozenset(name for names in matters.values() for name in names)
-    test = frozenset(name for name in texts if name not in kept_out and _share(f"training {name}") < _TEST_SHARE)
-    others = texts.keys() - kept_out - test
+    apart_by_name = kept_out()
+    test = frozenset(name for name in texts if is_untuned(name))
+    others = texts.keys() - apart_by_name - test
     shingles = {name: _shingles(text) for name, text in texts.items()}
-    apart = [shingles[name] for name in sorted(kept_out | test) if name in shingles]
+    apart = [shingles[name] for name in sorted(apart_by_name | test) if name in shingles]
     near = frozenset(name for name in others if any(_are_near(shingles[name], one) for one in apart))
-    return Split(kept_out, test, frozenset(others - near), near)
+    return Split(apart_by_name, test, frozenset(others - near), near)
 
 
 def is_measured(category: str) -> bool:
