@@ -12,16 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from proviso_client.v1.chat_pb2 import FinalState
+from proviso_service.cli.evaluate import REFUSAL
 
 RIGHT, PARTLY, REFUSED, WRONG = GRADES = ("right", "partly", "refused", "wrong")
 _COVER = 0.5
-_REFUSAL = re.compile(
-    r"^(?:\W*)(?:I (?:found no|can't find|cannot find|could not|did not find|didn't find|don't have|don't know)"
-    r"|no (?:document|passage|clause|searched|provision|such)|none of|nothing|there is no\b|not found"
-    r"|ich (?:habe|konnte|kann|finde)\b.{0,80}\b(?:nicht|kein|nichts)|kein|je n['\u2019]ai (?:rien )?(?:pas )?trouv"
-    r"|aucun)",
-    re.IGNORECASE,
-)
 _NEGATION = re.compile(
     r"\b(?:no|none|nothing|not|neither|without|lacks?|kein\w*|nicht|ohne|aucun\w*|pas|sans)\b", re.IGNORECASE
 )
@@ -76,7 +70,7 @@ def _question(fields: Mapping[str, Any]) -> ChatQuestion:
 
 def grade(question: ChatQuestion, answer: Answer) -> str:
     said = answer.final.message
-    refuses = not answer.final.citations or _REFUSAL.match(said) is not None
+    refuses = not answer.final.citations or REFUSAL.match(said) is not None
     if question.absent:
         return RIGHT if refuses else WRONG
     named = _named(said, answer.documents)

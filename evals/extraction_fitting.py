@@ -23,13 +23,15 @@ _CALIBRATED_ANSWERS = 12
 _UNANSWERED_SHARE = 6
 _FINAL_RIDGE = 0.001
 _LIKELY = [NAMES.index(name) for name in ("piece: bm25", "piece: concept", "passage: concept")]
+_NEAR_TIMES = 2.0
+_NO_ROWS = np.empty((0, len(NAMES) + 1))
 _SEED = 20_260
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Pieces of the passages found for one question: their texts as the judge reads them, their features, and whether
-    they answer it."""
+    """Pieces of the passages found for one question: their texts as the models read them, their features, of which the
+    last is how near they are in meaning, and whether they answer it."""
 
     question: str
     category: str
@@ -39,7 +41,7 @@ class Sample:
     weight: float
 
 
-def sample(finder: AnswerFinder, put: Asked) -> Sample:
+def sample(finder: AnswerFinder, put: Asked, judge: Judge) -> Sample:
     judged = finder.judge(put.text, [found.passage for found in put.found])
     places = (
         Span(put.found[owner].start + piece.start, put.found[owner].start + piece.end)
@@ -49,7 +51,8 @@ def sample(finder: AnswerFinder, put: Asked) -> Sample:
     texts = [
         as_read(piece, put.found[owner].passage) for piece, owner in zip(judged.pieces, judged.owners, strict=True)
     ]
-    return Sample(put.text, put.category, texts, judged.rows, labels, put.weight)
+    rows = np.column_stack([judged.rows, relative(judge.cosines(put.text, texts))]) if texts else _NO_ROWS
+    return Sample(put.text, put.category, texts, rows, labels, put.weight)
 
 
 def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> AnswerHead:
@@ -58,7 +61,7 @@ def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> Answe
     when fewer than two categories have answers."""
     blank = AnswerHead(Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0), 0.0, 0.0)
     finder = AnswerFinder(words, blank)
-    samples = [sample(finder, one) for one in put]
+    samples = [sample(finder, one, judge) for one in put]
     categories = sorted({one.category for one in samples})
     likeliest, labels, counts = [], [], []
     for fold in range(_FOLDS):
@@ -70,18 +73,35 @@ def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> Answe
         for one in _calibrating(left_out):
             logit = one.rows @ weights + bias
             best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
-            texts = [one.texts[index] for index in best]
-            support = margins(judge.logits([(one.question, text) for text in texts]))
-            likeliest.append(np.column_stack([logit[best], support, relative(judge.cosines(one.question, texts))]))
+            support = margins(judge.logits([(one.question, one.texts[index]) for index in best]))
+            likeliest.append(np.column_stack([logit[best], support]))
             labels.append(one.labels[best])
             counts.append(np.full(len(best), one.weight))
     if not any(found.any() for found in labels):
         raise DataProblem("Too little is marked to fit on: answers of two categories are needed")
-    (slope, support, nearness), shift = logistic(
-        np.concatenate(likeliest), np.concatenate(labels), np.concatenate(counts), _FINAL_RIDGE
-    )
+    chosen, shift = logistic(np.concatenate(likeliest), np.concatenate(labels), np.concatenate(counts), _FINAL_RIDGE)
+    (slope, support), shift = _of_the_best(likeliest, labels, counts, chosen, shift)
     weights, bias = _fit(samples)
-    return AnswerHead(Head(weights, bias, float(slope), shift), float(support), float(nearness))
+    return AnswerHead(Head(weights[:-1], bias, slope, shift), support, slope * float(weights[-1]))
+
+
+def _of_the_best(
+    likeliest: Sequence[Floats], labels: Sequence[Flags], counts: Sequence[Floats], weights: Floats, bias: float
+) -> tuple[Floats, float]:
+    """Fits once more on the best answer to each question alone: the best of several is right less often than one that
+    stands alone with its score."""
+    logits = [rows @ weights + bias for rows in likeliest]
+    best = [int(np.argmax(one)) for one in logits]
+    right = np.array([one[place] for one, place in zip(labels, best, strict=True)])
+    if right.all() or not right.any():
+        return weights, bias
+    (slope,), shift = logistic(
+        np.array([[logit[place]] for logit, place in zip(logits, best, strict=True)]),
+        right,
+        np.array([one[place] for one, place in zip(counts, best, strict=True)]),
+        _FINAL_RIDGE,
+    )
+    return weights * slope, float(slope * bias + shift)
 
 
 def _calibrating(samples: Sequence[Sample]) -> list[Sample]:
@@ -96,7 +116,7 @@ def _fit(samples: Sequence[Sample]) -> tuple[Floats, float]:
     rows, labels, weights = [], [], []
     for one in samples:
         negatives = np.flatnonzero(~one.labels)
-        likely = one.rows[negatives][:, _LIKELY].sum(axis=1)
+        likely = one.rows[negatives][:, _LIKELY].sum(axis=1) + _NEAR_TIMES * one.rows[negatives, -1]
         negatives = negatives[np.argsort(-likely, kind="stable")]
         others = negatives[_HARD:]
         drawn = rng.choice(others, min(len(others), _OTHERS), replace=False)

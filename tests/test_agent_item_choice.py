@@ -12,7 +12,7 @@ from tests.support.catalogs import write
 from tests.support.running import RunningService, running_service
 from tests.support.scripted_model import text
 
-MARGIN = 0.03
+MARGIN = 0.01
 """How far scores are from the lowest one that is taken, on either side."""
 
 

@@ -221,7 +221,7 @@ async def test_documents_and_their_answers_survive_a_restart(tmp_path: Path, mod
 async def test_a_restart_changes_nothing_of_what_is_found(tmp_path: Path, models_dir: Path) -> None:
     async with running_service(tmp_path / "data", models_dir) as service:
         matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
-        request = tools_pb2.SearchRequest(matter_id=matter_id, query="which statutes apply", semantic_weight=1)
+        request = tools_pb2.SearchRequest(matter_id=matter_id, query="governing law", semantic_weight=1)
         before = await service.tools.Search(request)
     async with running_service(tmp_path / "data", models_dir) as again:
         after = await again.tools.Search(request)

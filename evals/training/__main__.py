@@ -1,5 +1,5 @@
 """`python -m evals.training --data DIR [--measured] [--contracts SHARE] [--target DIR]` tunes an encoder,
-which finds the wrong texts that are near, and then the judge, and writes the weights that the judge ships.
+and then the judge, for which it finds the wrong texts that are near, and writes the weights of both that are shipped.
 
 `DIR` holds `cuad` and `contract_nli`. It takes some three hours on two cores."""
 
@@ -32,13 +32,14 @@ _SEED = 20_260
 
 
 def tune(texts: Texts, target: Path, *, every_category: bool, contracts: float) -> None:
-    """Writes `judge.npz` into a folder."""
+    """Writes `encoder.npz` and `judge.npz` into a folder."""
     torch.manual_seed(_SEED)
     source = find_source()
     weights, tokens = read_float_tensors(source / "model.safetensors"), _tokens(source / TOKENIZER_FILE)
     pairs = PairSource(texts, every_category=every_category, contracts=contracts)
     bert = Bert(weights, _TUNED_FROM).to(device_of())
-    encoder.tune(bert, pairs.epoch, tokens, _ENCODER_EPOCHS, _SEED, _say)
+    encoder.tune(bert, pairs.epoch, texts.others, tokens, _ENCODER_EPOCHS, _SEED, _say)
+    _write(target / tuned.ENCODER, bert.tuned())
     cases = CaseSource(texts, pairs, bert, tokens, every_category=every_category)
     judging = Judge(Bert({**weights, **bert.tuned()}, _TUNED_FROM, _DROPOUT)).to(device_of())
     judge.tune(judging, cases.epoch, tokens, _JUDGE_EPOCHS, _SEED, _say)

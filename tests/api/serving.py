@@ -80,7 +80,7 @@ class Domain:
                 self.limits.turns.tool_result_chars,
                 self.identify,
             ),
-            maintenance=MaintenanceServicer(absent, absent, self.sessions),
+            maintenance=MaintenanceServicer(absent, absent, absent, self.sessions),
         )
 
 

@@ -88,4 +88,4 @@ async def test_what_both_databases_return_is_compared(
     folder: Path, models_dir: Path, tmp_path: Path, postgres_server: PostgresServer
 ) -> None:
     with postgres_server.state() as url:
-        assert await compare(load(folder, 2), url, tmp_path, models_dir) == Comparison(4, 12, 0, 0)
+        assert await compare(load(folder, 2), url, tmp_path, models_dir) == Comparison(4, 6, 0, 0)

@@ -45,7 +45,7 @@ English law applies to this licence.
 async def test_a_passage_is_found_by_its_meaning(world: MattersWorld) -> None:
     matter = await world.matter()
     await world.ingest(matter, {"lease.md": LEASE, "licence.md": LICENSE})
-    outcome = await world.search(matter, "notice period for termination", max_results=1)
+    outcome = await world.search(matter, "ending the lease by written notice", max_results=1)
     [hit] = outcome.hits
     assert hit.stored.chunk.heading == "2. Termination"
     assert hit.stored.chunk.section_path == ("Lease", "2. Termination")

@@ -40,7 +40,7 @@ async def chatted(channel: grpc.aio.Channel, matter_id: str, number: int) -> str
 
 async def searched(channel: grpc.aio.Channel, matter_id: str, number: int) -> str:
     """Whether something was found. Each call has a question of its own, which has to be embedded."""
-    request = tools_pb2.SearchRequest(matter_id=matter_id, query=f"What is the fee for {number} licences?")
+    request = tools_pb2.SearchRequest(matter_id=matter_id, query=f"How high are the monthly fees in month {number}?")
     return "found" if (await ToolServiceStub(channel).Search(request)).results else "nothing"
 
 

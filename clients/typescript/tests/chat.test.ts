@@ -35,7 +35,7 @@ describe("a chat with tool calls and citations", () => {
   let events: TurnEvent[];
 
   beforeAll(async () => {
-    const search = { name: "isaacus_search", args: { query: "governing law" } };
+    const search = { name: "isaacus_search", args: { query: "laws of the State of Oregon" } };
     events = await eventsOf(
       script({ tokens: ["Let me ", "see."], calls: [search] }, { tokens: ["😀 It says ", `“${QUOTE}”`, " [1]."] }),
     );

@@ -1,6 +1,7 @@
 """What a score of a model means: how often such an answer is right."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from proviso_service.settings import BandSettings
@@ -14,21 +15,23 @@ class Likelihood(StrEnum):
     LIKELY = "likely"
 
 
+@dataclass(frozen=True, slots=True)
 class Bands:
-    """The scores of one model in bands."""
+    """The scores of one model from which an answer is possible, and from which it is likely."""
 
-    def __init__(self, settings: BandSettings | None = None) -> None:
-        self._settings = settings or BandSettings()
+    possible: float
+    likely: float
 
     @classmethod
     def of_model(cls, model_id: str, settings: Mapping[str, BandSettings]) -> "Bands":
         """The bands that were measured for a model, or the usual ones, which hold for calibrated scores."""
-        return cls(settings.get(model_id))
+        measured = settings.get(model_id, BandSettings())
+        return cls(measured.possible, measured.likely)
 
     def of(self, score: float) -> Likelihood:
-        if score >= self._settings.likely:
+        if score >= self.likely:
             return Likelihood.LIKELY
-        return Likelihood.POSSIBLE if score >= self._settings.possible else Likelihood.UNLIKELY
+        return Likelihood.POSSIBLE if score >= self.possible else Likelihood.UNLIKELY
 
 
-USUAL_BANDS = Bands()
+USUAL_BANDS = Bands.of_model("", {})

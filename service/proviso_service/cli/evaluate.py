@@ -20,6 +20,15 @@ from proviso_service.cli.server_options import Server
 
 LABELS = "labels.jsonl"
 
+REFUSAL = re.compile(
+    r"^(?:\W*)(?:I (?:found no|can't find|cannot find|could not|did not find|didn't find|don't have|don't know)"
+    r"|no (?:document|passage|clause|searched|provision|such)|none of|nothing|there is no\b|not found"
+    r"|ich (?:habe|konnte|kann|finde)\b.{0,80}\b(?:nicht|kein|nichts)|kein|je n['\u2019]ai (?:rien )?(?:pas )?trouv"
+    r"|aucun)",
+    re.IGNORECASE,
+)
+"""How an answer begins that says that nothing was found for certain."""
+
 _MATTER = "Evaluation of "
 _FIELDS = {"document", "question", "answers", "statement", "passages"}
 _COVER = 0.5
@@ -132,7 +141,7 @@ class EvaluationRun:
         self._documents = documents
         self._texts: dict[str, str] = {}
         self.search = Way("search", {"first": 0, "among_three": 0})
-        answered = {"right": 0, "right_to_find_nothing": 0, "missed": 0, "wrong": 0}
+        answered = {"right": 0, "right_to_find_nothing": 0, "offered": 0, "missed": 0, "wrong": 0}
         self.extract = Way("extract", {**answered, "first": 0, "among_three": 0})
         self.iql = Way("iql", {"found": 0, "first": 0, "among_three": 0})
         self.untrue = Way("iql, not true", {"found": 0})
@@ -171,7 +180,7 @@ class EvaluationRun:
         scores = [*([answer.score] if answer.found else []), *(one.score for one in answer.alternatives)]
         self.extract.model = answer.model
         self.extract.scored += zip(scores[:1], right[:1], strict=True)
-        grade = _grade(found=answer.found, right=answer.found and right[0], there=bool(spans))
+        grade = _grade(found=answer.found, right=any(right[: 1 if answer.found else 3]), there=bool(spans))
         self.extract.add((grade, *_ranks(right)), seconds)
 
     async def _iql(self, label: Label, document_id: str, spans: Sequence[Span]) -> None:
@@ -204,8 +213,9 @@ class EvaluationRun:
         final, seconds = await _timed(self._answer(label.asked, context))
         cited = [(one.start, one.end) for one in final.citations if one.document_id == document_id]
         right = any(_is_right(place, spans) for place in cited)
+        found = bool(cited) and not REFUSAL.match(final.message)
         self.chat.tokens += final.usage.input_tokens + final.usage.output_tokens
-        self.chat.add((_grade(found=bool(cited), right=right, there=bool(spans)),), seconds)
+        self.chat.add((_grade(found=found, right=right, there=bool(spans)),), seconds)
 
     async def _answer(self, message: str, context: dict[str, str]) -> chat_pb2.FinalState:
         turn = self._client.chat(message, matter_context=context, timeout_s=_TIMEOUT_S)
@@ -257,8 +267,9 @@ def _ranks(right: Sequence[bool]) -> list[str]:
 
 
 def _grade(*, found: bool, right: bool, there: bool) -> str:
-    if right:
-        return "right"
+    """What an answer counts as. One that is not given for certain may still offer the right place."""
     if found:
-        return "wrong"
+        return "right" if right else "wrong"
+    if right:
+        return "offered"
     return "missed" if there else "right_to_find_nothing"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from statistics import fmean, median
 from typing import Any
 
@@ -84,8 +85,9 @@ def _isotonic(scored: Sequence[Scored]) -> tuple[NDArray[np.float64], NDArray[np
     """Scores in order, and the share that is right at each: neighbours are pooled until the shares only rise."""
     ordered = sorted(scored)
     blocks: list[tuple[float, int]] = []
-    for _, right in ordered:
-        blocks.append((float(right), 1))
+    for _, equals in groupby(ordered, key=lambda one: one[0]):
+        answers = [right for _, right in equals]
+        blocks.append((sum(answers), len(answers)))
         while len(blocks) > 1 and blocks[-2][0] / blocks[-2][1] >= blocks[-1][0] / blocks[-1][1]:
             (right_before, before), (right_last, last) = blocks[-2:]
             blocks[-2:] = [(right_before + right_last, before + last)]

@@ -9,7 +9,7 @@ from proviso_service.cli.configuration import DataDir
 
 seal = typer.Typer(
     name="seal",
-    help="Keys that originals and backups in a data folder are sealed with.",
+    help="Keys that seal originals and backups of a data folder.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

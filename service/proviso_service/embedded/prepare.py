@@ -30,7 +30,7 @@ from proviso_service.embedded.prepared import (
     sha256_of,
     verify_prepared,
 )
-from proviso_service.embedded.tuned import JUDGE, tuned
+from proviso_service.embedded.tuned import ENCODER, JUDGE, tuned
 
 _MAX_TABLE_BYTES = 16 * 1024 * 1024
 
@@ -113,7 +113,7 @@ def _build(source: Path, folder: Path) -> None:
     weights = read_float_tensors(source / _WEIGHTS_FILE)
     shape = BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON)
     models = {
-        MODEL_FILE: build_sentence_encoder(weights, shape),
+        MODEL_FILE: build_sentence_encoder({**weights, **tuned(ENCODER)}, shape),
         JUDGE_FILE: build_judge({**weights, **tuned(JUDGE)}, shape),
     }
     for name, content in models.items():

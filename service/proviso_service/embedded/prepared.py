@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 FOLDER = "minilm-int8"
-MODEL_ID = "all-MiniLM-L6-v2-int8-1"
+MODEL_ID = "proviso-encoder-int8-1"
 """The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
 JUDGE_ID = "proviso-judge-int8-1"
 """The last number is raised when the judge judges otherwise."""

@@ -112,7 +112,7 @@ async def test_the_id_names_the_embedder(
 
 async def test_words_alone_still_tell_clauses_apart(classifier: EmbeddedClassifier) -> None:
     law, rent = await classifier.score("This is a governing law clause.", [LAW, RENT])
-    assert law > 0.5 > rent
+    assert law > 5 * rent
 
 
 async def test_a_heading_counts(meaning_classifier: EmbeddedClassifier) -> None:

@@ -117,7 +117,7 @@ TEMPLATES = [
         ),
         "Neither party may assign this Agreement without the prior written consent of the other party.",
     ),
-    (("liability cap clause",), CAP, EXCLUDED),
+    (("liability cap clause",), CAP, INDEMNITY),
     (("liability limitation clause",), EXCLUDED, INDEMNITY),
     (("non-compete clause",), NON_COMPETE, CONFIDENTIALITY),
     (("obligation",), PAYMENT, RECITAL),

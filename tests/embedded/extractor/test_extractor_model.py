@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proviso_service.embedded import EmbeddedExtractor, Judge
-from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.extractor.answers import MAX_ANSWERS, AnswerFinder, Candidate
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
 
@@ -139,9 +138,7 @@ class Held(AnswerFinder):
         assert self.let_go.wait(10)
         return []
 
-    def answers(
-        self, text: str, candidates: Sequence[Candidate], support: Floats, count: int
-    ) -> list[list[AnswerSpan]]:
+    def answers(self, text: str, candidates: Sequence[Candidate], count: int) -> list[list[AnswerSpan]]:
         return [[] for _ in range(count)]
 
 

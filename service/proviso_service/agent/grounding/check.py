@@ -283,8 +283,9 @@ class SentenceCheck:
     def _rests_on(self, read: Statement, sources: Sequence[Source]) -> bool:
         """Whether the figures, dates, names, roles and places of a sentence stand in these sources, and whether it says
         nothing that is opposite to them. The name of a source's file is one name, whatever figures and words it has."""
-        files = {source.passage.filename for source in sources if source.passage}
-        read = Statement(without_notes(read.text, files), self.language)
+        named = {one.passage.filename for one in sources if one.passage and one.passage.filename in read.text}
+        if named:
+            read = Statement(without_notes(read.text, named), self.language)
         words = frozenset().union(*(source.words for source in sources)) | words_of(self.known.sources.names)
         roles = frozenset().union(*(source.roles for source in sources))
         places = set().union(*(source.places for source in sources)) | places_in(self.known.sources.names)

@@ -30,7 +30,7 @@ _MIN_SCORE = 0.62
 _SURE_SIMILARITY = 0.55
 _FAULT = re.compile(r"\bAt character (\d+),")
 _MANY_DOCUMENTS = 3
-_CERTAIN_SCORE = 0.75
+_CERTAIN_SCORE = 0.7
 # Scores from which a clause is quoted although it lacks the figure that the question asks for.
 _MIN_WITHOUT_FIGURE = 0.75
 _WITHOUT_FIGURE = {

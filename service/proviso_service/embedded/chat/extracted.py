@@ -20,19 +20,19 @@ from proviso_service.embedded.chat.wording import bullets, counted, joined, name
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
-SURE = 0.6
+SURE = 0.75
 """Of answers from this confidence on, two in three are right on questions that nothing was fitted on."""
 
-AGREED = 0.35
+AGREED = 0.55
 """The same of answers that are also what reads most like an answer among the passages of a search."""
 
-_LEAST = 0.03
-_NEAR = 0.06
+_LEAST = 0.08
+_NEAR = 0.15
 _FEW_WORDS = 2
-_HAS_CLAUSE = 0.12
+_HAS_CLAUSE = 0.25
 """From here on a document is taken to have what was asked for, where all of them are asked."""
 
-_PROBABLY = 0.3
+_PROBABLY = 0.45
 _CLOSEST = 4
 _OF_EACH = 2
 _MAX_LISTED = 12
@@ -116,8 +116,11 @@ def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: Docu
             rest = f"\n\nOthers that state one:\n{bullets(map(line_of, others))}" if others else ""
             return f"{line_of(chosen)}{rest}"
     shows_all = not extracted.not_shown or extracted.not_shown_confidence < _HAS_CLAUSE
-    if request.asks_what_lacks:
-        return _lacking(having, listing) if listing is not None and listing.is_whole and shows_all else ""
+    if request.asks_what_lacks and listing is not None and listing.is_whole and shows_all:
+        return _lacking(having, listing)
+    if request.asks_what_lacks and having:
+        lines = bullets(map(line_of, having[:_MAX_LISTED]))
+        return f"I can't tell for each document. Those that have a passage on it:\n{lines}"
     if not having:
         return closest(answers, "", question, request.language)
     certain = [one for one in having if one.confidence >= _PROBABLY]

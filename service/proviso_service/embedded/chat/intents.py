@@ -43,7 +43,7 @@ _RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
     Intent.FIND: (
         (0.2, _ASKED + r"(?:find|search|look for|locate|quote)\b(?!.*\b(?:clause|provision)s?\b)"),
         (0.2, r"\b(?:passages?|mentions?|references|everything|language) (?:about|on|of|to|regarding|related)\b"),
-        (0.25, r"\bsays?\b.{0,10}\b(?:about|on|regarding)\b|\btalks? about\b|\bdiscussed\b"),
+        (0.4, r"\bsays?\b.{0,10}\b(?:about|on|regarding)\b|\btalks? about\b|\bdiscussed\b"),
         (0.4, r"^(?:please )?tell me about .{3,60} (?:in|under|of) (?:the|this|our)\b"),
         (0.3, r"\b(?:clauses?|provisions?|language) (?:about|on|regarding|concerning|dealing with|related to)\b"),
     ),

@@ -13,10 +13,10 @@ from proviso_service.embedded.chat.wording import bullets, name, place, quote
 from proviso_service.tool_results import DocumentPart, FoundPassage
 
 _MAX_DOCUMENTS = 12
-_DOCUMENT_MARGIN = 0.25
+_DOCUMENT_MARGIN = 0.35
 _FIGURE_MARGIN = 0.4
 _SECOND_MARGIN = 0.08
-_CLAUSE_MARGIN = 0.3
+_CLAUSE_MARGIN = 0.4
 _MAX_CLAUSE_CHARS = 900
 _MAX_OPENING_CHARS = 500
 

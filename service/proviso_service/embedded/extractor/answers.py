@@ -52,8 +52,8 @@ class JudgedPieces:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A piece that may be an answer. `owner` is the index of its passage, `logit` how likely it is by its words, and
-    `read` the piece as the judge reads it."""
+    """A piece that may be an answer. `owner` is the index of its passage, `logit` how likely it is by what is known,
+    and `read` the piece as the models read it."""
 
     piece: Piece
     owner: int
@@ -66,25 +66,25 @@ class AnswerFinder:
 
     def __init__(self, words: WordStatistics, head: AnswerHead) -> None:
         self._stemmer = Stemmer()
-        self._head = head
+        self.head = head
         self._concepts = load_concepts(self._stemmer)
         self._contents = ContentReader(self._stemmer, words, self._concepts)
 
     def candidates(self, text: str, passages: Sequence[ModelPassage], first: int = 0) -> list[Candidate]:
         """Returns the pieces of the passages, which have the indices from `first` on."""
         judged = self.judge(text, passages)
-        logits = self._head.words.logit(judged.rows).tolist()
+        logits = self.head.words.logit(judged.rows).tolist()
         return [
             Candidate(piece, first + owner, logit, as_read(piece, passages[owner]))
             for piece, owner, logit in zip(judged.pieces, judged.owners, logits, strict=True)
         ]
 
-    def answers(self, text: str, candidates: Sequence[Candidate], read: Floats, count: int) -> list[list[AnswerSpan]]:
-        """Returns the answers of each of `count` passages, as `AnswerExtractor.extract` does, from the candidates and
-        what the models have read in each: rows of the judge's logit and of `relative` nearness."""
+    def answers(self, text: str, candidates: Sequence[Candidate], count: int) -> list[list[AnswerSpan]]:
+        """Returns the answers of each of `count` passages, as `AnswerExtractor.extract` does, from the candidates,
+        whose logits have what the models have read in them."""
         question = understand(text)
         weights = self._contents.read(question.wording).words.weights
-        logit = np.array([one.logit for one in candidates]) + read @ (self._head.support, self._head.nearness)
+        logit = np.array([one.logit for one in candidates])
         scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
         found: list[list[AnswerSpan]] = [[] for _ in range(count)]
         for candidate, score in sorted(zip(candidates, scores, strict=True), key=_best_first):

@@ -5,6 +5,7 @@ import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cached_property, partial
 from hashlib import sha256
 from importlib import resources
@@ -14,7 +15,6 @@ import numpy as np
 
 from proviso_service.embedded import classifier, topics
 from proviso_service.embedded.classifier.fitted import Head, from_bytes
-from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.model import shared_source
 from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate, relative
 from proviso_service.embedded.extractor.features import NAMES
@@ -27,9 +27,13 @@ _SOURCES = (".py", ".toml", ".npz", ".json")
 """The files on which answers depend: code and data, also those of the classifier, whose features are used here."""
 
 _BLOCK_PASSAGES = 64
+_NEAR = 96
+"""So many of the likeliest pieces are compared with the question in meaning, or one for each passage where that is
+more."""
+
 _JUDGED = 32
 _JUDGED_SHARE = 2
-"""So many of the likeliest pieces are judged, or one for so many passages where that is more."""
+"""So many of the likeliest of these are judged, or one for so many passages where that is more."""
 
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
@@ -91,14 +95,20 @@ class EmbeddedExtractor:
             work = partial(self._candidates, question, block, first)
             candidates.extend(await loop.run_in_executor(self._thread, work))
         candidates.sort(key=lambda one: -one.logit)
-        likely = candidates[: max(_JUDGED, len(passages) // _JUDGED_SHARE)]
         self._check_open()
-        read = np.zeros((len(likely), 2))
-        if self._judge and likely:
-            texts = [one.read for one in likely]
-            read[:, 0] = await self._judge.support([(question, text) for text in texts])
-            read[:, 1] = relative(await self._judge.nearness(question, texts))
-        return await loop.run_in_executor(self._thread, self._answers, question, likely, read, len(passages))
+        likely = await self._read(question, candidates[: max(_NEAR, len(passages))], len(passages))
+        return await loop.run_in_executor(self._thread, self._answers, question, likely, len(passages))
+
+    async def _read(self, question: str, candidates: Sequence[Candidate], passages: int) -> Sequence[Candidate]:
+        """Has the models read the likeliest candidates; without them, their words alone count."""
+        judged = max(_JUDGED, passages // _JUDGED_SHARE)
+        if not (self._judge and candidates):
+            return candidates[:judged]
+        head = self._finder.head
+        near = relative(await self._judge.nearness(question, [one.read for one in candidates])) * head.nearness
+        likely = sorted(map(_plus, candidates, near), key=lambda one: -one.logit)[:judged]
+        support = await self._judge.support([(question, one.read) for one in likely]) * head.support
+        return list(map(_plus, likely, support))
 
     @cached_property
     def _finder(self) -> AnswerFinder:
@@ -108,15 +118,17 @@ class EmbeddedExtractor:
         self._check_open()
         return self._finder.candidates(question, passages, first)
 
-    def _answers(
-        self, question: str, candidates: Sequence[Candidate], read: Floats, count: int
-    ) -> Sequence[Sequence[AnswerSpan]]:
+    def _answers(self, question: str, candidates: Sequence[Candidate], count: int) -> Sequence[Sequence[AnswerSpan]]:
         self._check_open()
-        return self._finder.answers(question, candidates, read, count)
+        return self._finder.answers(question, candidates, count)
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise ModelClosed("The extractor is closed")
+
+
+def _plus(candidate: Candidate, evidence: float) -> Candidate:
+    return replace(candidate, logit=candidate.logit + float(evidence))
 
 
 def _finder(words: bytes, head: bytes) -> AnswerFinder:

@@ -1,5 +1,5 @@
-"""The weights that were tuned on contracts and take the place of the package's: `judge.npz` for the judge. `make train`
-makes them; docs/models.md says from what.
+"""The weights that were tuned on contracts and take the place of the package's: `encoder.npz` and `judge.npz`.
+`make train` makes them; docs/models.md says from what.
 
 A matrix is kept as integers with a scale for each row, as the graph has it, so that nothing is lost between the two."""
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from proviso_service.embedded.bert_graph import WEIGHT_LEVELS, Weights, quantised
 
+ENCODER = "encoder.npz"
 JUDGE = "judge.npz"
 
 _SCALE = ".scale"

@@ -48,8 +48,7 @@ export interface IqlNode {
 
 export type IqlComparison = "IQL_COMPARISON_UNSPECIFIED" | "IQL_COMPARISON_CONTRACT" | "IQL_COMPARISON_VENDOR";
 
-export type Likelihood =
-  "LIKELIHOOD_UNSPECIFIED" | "LIKELIHOOD_UNLIKELY" | "LIKELIHOOD_POSSIBLE" | "LIKELIHOOD_LIKELY";
+export type Likelihood = "LIKELIHOOD_UNSPECIFIED" | "LIKELIHOOD_UNLIKELY" | "LIKELIHOOD_POSSIBLE" | "LIKELIHOOD_LIKELY";
 
 export interface IqlMatch {
   text: string;

@@ -18,6 +18,7 @@ function result(index: number, score: number, error = ""): IqlDocumentEvent {
       document_id: `d${index}`,
       filename: `${index}.md`,
       score,
+      likelihood: "LIKELIHOOD_POSSIBLE",
       matches: [],
       match_count: 0,
       error,
@@ -46,7 +47,13 @@ test("a document that comes again replaces itself", () => {
 });
 
 test("more matches of a document stand among those that are shown, in the order of the text", () => {
-  const match = (start: number): IqlMatch => ({ text: "x", start_index: start, end_index: start + 1, score: 0.6 });
+  const match = (start: number): IqlMatch => ({
+    text: "x",
+    start_index: start,
+    end_index: start + 1,
+    score: 0.6,
+    likelihood: "LIKELIHOOD_POSSIBLE",
+  });
   const page = (starts: number[], token: string) => ({
     ...result(1, 0.9).document_result,
     matches: starts.map(match),
