@@ -56,14 +56,14 @@ CITED = """\
 The agreement says this:
 
 - The Customer “shall pay USD 12,000 per month within thirty (30) days of each invoice” [3].
-- The Provider maintains professional liability insurance of at least USD 1,000,000 (i.e. one million dollars) [1].
+- The Provider maintains professional liability insurance of at least USD 1,000,000 (i.e. one million dollars) [2].
 
-“This Agreement is governed by the laws of the State of Oregon.” [2] Which clause would you like to read, e.g. No. 2? \
+“This Agreement is governed by the laws of the State of Oregon.” [1] Which clause would you like to read, e.g. No. 2? \
 """
 
 
 async def test_each_sentence_is_there_once_the_model_has_begun_the_next(tmp_path: Path, models_dir: Path) -> None:
-    search = calls(Call("isaacus_search", '{"query": "fees, insurance and governing law"}'))
+    search = calls(Call("isaacus_search", '{"query": "fees, insurance and governing law", "threshold": 0}'))
     answer = Step([*re.findall(r"\S+\s*", CITED), "Or "], hold_after=(go_on := asyncio.Event()))
     async with running_service(tmp_path, models_dir, search, answer) as service:
         matter_id = await service.create_matter(Services=AGREEMENT)

@@ -219,7 +219,9 @@ async def test_a_huge_or_endless_image_is_given_up(server: WebServer, fetch: Fet
 )
 async def test_a_slow_server_costs_no_more_than_the_time_limit(server: WebServer, fetch: Fetch, answer: Answer) -> None:
     server.answers["/a.png"] = answer
-    assert await fetch(settings=HASTY) == NoImage("it did not arrive within 0.3 seconds")
+    # On a quick machine heads without end are too long before the time is up.
+    broken = NoImage("its server did not answer as a web server does, or the connection broke")
+    assert await fetch(settings=HASTY) in (NoImage("it did not arrive within 0.3 seconds"), broken)
 
 
 async def test_the_limit_of_bytes_is_exact(server: WebServer, fetch: Fetch) -> None:
