@@ -113,7 +113,9 @@ def _slice(put: Asked, fitted_half: bool) -> str:
 def arguments(program: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument("--data", type=Path, required=True, help="folder of contracts, questions and spans")
-    parser.add_argument("--contracts", type=int, default=50, metavar="N", help="contracts to read [50]")
+    parser.add_argument(
+        "--contracts", type=int, default=1_000, metavar="N", help="contracts that no model was tuned on to read [all]"
+    )
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep vectors here for the next run")
     parser.add_argument(
         "--models-dir", type=Path, default=Path(".proviso/models"), help="prepared models [.proviso/models]"

@@ -24,7 +24,6 @@ from proviso_service.analysis.extraction import Extraction
 from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.likelihood import Bands
 from proviso_service.analysis.model import IqlConfig
-from proviso_service.analysis.party_names import PartyNames
 from proviso_service.analysis.scores import ScoreCache
 from proviso_service.analysis.scoring import Scorer
 from proviso_service.analysis.service import IqlAnalysis
@@ -262,7 +261,7 @@ async def _wire(
         resources.store,
         retriever,
         models.extractor,
-        PartyNames(scores),
+        scoring.party_names,
         bands=Bands.of_model(models.extractor.model_id, settings.bands),
     )
     tools: list[Tool] = [

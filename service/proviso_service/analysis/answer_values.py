@@ -7,11 +7,10 @@ from decimal import Decimal
 from enum import StrEnum
 
 from proviso_service.analysis.party_names import Definitions
-from proviso_service.reading import LAW, Date, Figure, values_of
+from proviso_service.reading import CURRENCY_UNITS, LAW, Date, Figure, values_of
 
 MAX_VALUES = 20
 
-_CURRENCIES = frozenset({"usd", "eur", "gbp", "chf", "jpy"})
 _PERIODS = {
     "hour": "PT{}H",
     "day": "P{}D",
@@ -62,7 +61,7 @@ def _of_value(value: Date | Figure) -> Iterator[AnswerValue]:
             yield AnswerValue(ValueKind.DATE, written, value.start, value.end)
         return
     amount = max(value.amounts)  # 12,500 may be read as twelve and a half; it hardly ever is that
-    if value.unit in _CURRENCIES:
+    if value.unit in CURRENCY_UNITS:
         yield AnswerValue(ValueKind.AMOUNT, _written(amount), value.start, value.end, value.unit.upper())
     elif value.unit == "%":
         yield AnswerValue(ValueKind.PERCENTAGE, _written(amount), value.start, value.end)

@@ -12,7 +12,7 @@ import structlog
 
 from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import IqlConfig
-from proviso_service.analysis.party_names import PartyStatement, Variants
+from proviso_service.analysis.party_names import PartyNames, PartyStatement, Variants
 from proviso_service.analysis.scores import ScoresByStatement
 from proviso_service.analysis.scoring import Scorer, Wanted
 from proviso_service.errors import DocumentNotFound, FailureCause, ModelApiUnavailable, NoReadyDocuments, ProvisoError
@@ -117,6 +117,10 @@ class DocumentScoring:
         self._time_limit_s = settings.time_limit_s
         self._batch_passages = batch_passages or scorer.passages_at_once
         self._scoring = asyncio.Semaphore(settings.batches_at_once)
+
+    @property
+    def party_names(self) -> PartyNames:
+        return self._scorer.party_names
 
     @property
     def model_id(self) -> str:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from proviso_client import AsyncClient
 from proviso_client.v1 import chat_pb2
 from proviso_service.cli.connection import Connection, connect, newest_matter
-from proviso_service.cli.discovery import DiscoveredFiles, discover
+from proviso_service.cli.discovery import DiscoveredFiles, find_files
 from proviso_service.cli.figures import Way, average_precision
 from proviso_service.cli.ingest import Ingest, Result
 from proviso_service.cli.output import CommandError, console, print_json
@@ -85,7 +85,8 @@ def evaluate(folder: Path, server: Server, *, keep: bool, chat: bool, as_json: b
     """Uploads the folder's documents, asks what is labelled, and reports. Raises CommandError."""
     labels = read_labels(folder)
     matter = _MATTER + folder.resolve().name
-    found = discover([path for path in sorted(folder.iterdir()) if path.name != LABELS], matter)
+    paths = [path for path in sorted(folder.iterdir()) if path.name != LABELS]
+    found = find_files(paths, matter, per_folder=False, documentation=False)
     ways = asyncio.run(_evaluate(found, matter, labels, server, keep=keep, chat=chat))
     reports = [way.report() for way in ways if way.asked]
     if as_json:

@@ -54,20 +54,21 @@ def reembed(server: Server, *, forget_others: bool, as_json: bool) -> None:
 
 
 def _follow(states: AsyncIterator[Reindexed], result: str, *, as_json: bool) -> None:
-    async def follow() -> Reindexed:
-        last = Reindexed(0, 0)
-        async for last in states:
-            show(last)
-        return last
-
     begun = time.monotonic()
     with _showing_progress(as_json=as_json) as show:
-        last = asyncio.run(follow())
+        last = asyncio.run(_last(states, show))
     seconds = time.monotonic() - begun
     if as_json:
         print_json({"rebuilt": last.vectors_total, "seconds": round(seconds, 1)})
     else:
         console().print(f"{result}: {last.vectors_total:,} passages in {seconds:.1f} s")
+
+
+async def _last(states: AsyncIterator[Reindexed], show: Callable[[Reindexed], None]) -> Reindexed:
+    last = Reindexed(0, 0)
+    async for last in states:
+        show(last)
+    return last
 
 
 async def _rebuild_there(

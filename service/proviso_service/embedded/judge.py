@@ -2,8 +2,9 @@
 answers a question supports it. Beside that it tells how near texts are in meaning, by the encoder."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
@@ -56,29 +57,30 @@ class Judge:
     async def support(self, pairs: Sequence[tuple[str, str]]) -> Margins:
         """Returns by how much each text rather supports what is asked than not, as `margins` has it, in order. Callers
         take turns. Raises ModelNotPrepared, ModelClosed, and ModelBusy when too many wait."""
-        if self._waiting >= _MAX_WAITING:
-            raise ModelBusy("Too many texts are waiting to be judged", _RETRY_AFTER_S)
-        self._waiting += 1
-        try:
+        with self._admitted():
             joined = await self._in_thread(self._joined, pairs)
             found = np.empty((len(pairs), len(Verdict)), dtype=np.float32)
             for indices in runs_of_similar_length([len(ids) for ids in joined]):
                 found[indices] = await self._in_thread(self._run, [joined[index] for index in indices])
             return margins(found)
-        finally:
-            self._waiting -= 1
 
     async def nearness(self, question: str, texts: Sequence[str]) -> Margins:
         """Returns how near each text is in meaning to a question: the cosine of their vectors. Raises as `support`."""
-        return await self._in_thread(lambda both: self.cosines(*both), (question, texts))
+        with self._admitted():
+            asked, *tokens = await self._in_thread(self._cut, [question, *texts])
+            [vector] = await self._in_thread(self._encode, [asked])
+            found = np.empty(len(texts))
+            for indices in runs_of_similar_length([len(ids) for ids in tokens]):
+                found[indices] = await self._in_thread(self._encode, [tokens[index] for index in indices]) @ vector
+            return found
 
     def cosines(self, question: str, texts: Sequence[str]) -> Margins:
         """As `nearness`, from the calling thread. Raises ModelNotPrepared."""
-        tokens = [self._encoder.tokens(text)[:MAX_TEXT_TOKENS] for text in texts]
+        asked, *tokens = self._cut([question, *texts])
+        [vector] = self._encode([asked])
         found = np.empty(len(texts))
-        asked = self._encoder.run([self._encoder.tokens(question)[:MAX_TEXT_TOKENS]])[0]
         for indices in runs_of_similar_length([len(ids) for ids in tokens]):
-            found[indices] = self._encoder.run([tokens[index] for index in indices]) @ asked
+            found[indices] = self._encode([tokens[index] for index in indices]) @ vector
         return found
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Logits:
@@ -109,6 +111,23 @@ class Judge:
 
     def _run(self, batch: Sequence[list[int]]) -> Logits:
         return self._encoding.run(batch)
+
+    def _cut(self, texts: Sequence[str]) -> list[list[int]]:
+        return [self._encoder.tokens(text)[:MAX_TEXT_TOKENS] for text in texts]
+
+    def _encode(self, batch: Sequence[list[int]]) -> Logits:
+        return self._encoder.run(batch)
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
+        """Counts one more caller while the context is open. Raises ModelBusy when too many wait."""
+        if self._waiting >= _MAX_WAITING:
+            raise ModelBusy("Too many texts are waiting to be judged", _RETRY_AFTER_S)
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
 
     async def _in_thread(self, work: Callable[[A], T], argument: A) -> T:
         def unless_closed() -> T:

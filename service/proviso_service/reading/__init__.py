@@ -45,7 +45,7 @@ from proviso_service.reading.references import (
     levels_of,
     references_in,
 )
-from proviso_service.reading.values import LAW, Date, Figure, Value, is_total, stands_in, values_of
+from proviso_service.reading.values import CURRENCY_UNITS, LAW, Date, Figure, Value, is_total, stands_in, values_of
 from proviso_service.reading.words import (
     KINDS_OF_CONTRACTS,
     LETTERS_AND_DIGITS,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from proviso_service.reading.reader import DocumentReader, ProcessReader
 
 __all__ = [
+    "CURRENCY_UNITS",
     "KINDS_OF_CONTRACTS",
     "LAW",
     "LETTERS_AND_DIGITS",

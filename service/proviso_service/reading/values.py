@@ -27,6 +27,8 @@ from proviso_service.reading.number_words import (
     WORDS,
 )
 
+CURRENCY_UNITS = frozenset(CURRENCIES.values())
+
 _MAX_VALUES = 2_000
 """The most values that are read from one text."""
 

@@ -8,12 +8,11 @@ from proviso_service.embedded.chat.quoting import listed, stated
 from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, quote_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.wording import bullets, name
-from proviso_service.reading import Date, Value, values_of
+from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
 _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
-_CURRENCIES = frozenset({"usd", "eur", "gbp", "chf", "jpy"})
 _PERIOD, _DATE = "days", "date"
-SORTS = frozenset({_PERIOD, _DATE, *_CURRENCIES})
+SORTS = frozenset({_PERIOD, _DATE, *CURRENCY_UNITS})
 
 _ASKS_LARGER = re.compile(
     r"\b(?:longer|longest|higher|highest|larger|largest|more|greater|later|latest)\b", re.IGNORECASE
@@ -40,7 +39,7 @@ def _figure(value: Value) -> tuple[str, float] | None:
     amount = float(max(value.amounts))
     if value.unit in _DAYS:
         return _PERIOD, amount * _DAYS[value.unit]
-    return (value.unit, amount) if value.unit in _CURRENCIES else None
+    return (value.unit, amount) if value.unit in CURRENCY_UNITS else None
 
 
 def compared(
@@ -86,7 +85,7 @@ def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:
 
 def _figures(quotes: Sequence[str]) -> list[float] | None:
     """The figures of quotes that each state one of the same sort."""
-    for sorts in ((_PERIOD,), _CURRENCIES, (_DATE,)):
+    for sorts in ((_PERIOD,), CURRENCY_UNITS, (_DATE,)):
         found = [figure for quote in quotes if (figure := only_figure(quote, sorts))]
         if len(found) == len(quotes) and len({sort for sort, _ in found}) == 1:
             return [amount for _, amount in found]

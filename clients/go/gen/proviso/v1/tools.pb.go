@@ -1931,9 +1931,9 @@ type SearchRequest struct {
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
 	// Number of results to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
+	// Lowest semantic_score of a result, 0 to 1; 0.15 when absent. It does not apply to passages that hold all significant
 	// words, a phrase in quotes or the clause that the query asks for. A query that no passage has to do with, in meaning or
-	// in words, has no results, whatever reaches min_score; with less than 0.2, min_score alone decides. Limits: 0 to 1.
+	// in words, has no results, whatever reaches min_score; with less than 0.15, min_score alone decides. Limits: 0 to 1.
 	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
 	// Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
 	SemanticWeight *float64 `protobuf:"fixed64,5,opt,name=semantic_weight,json=semanticWeight,proto3,oneof" json:"semantic_weight,omitempty"`

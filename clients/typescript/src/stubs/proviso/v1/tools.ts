@@ -472,9 +472,9 @@ export interface SearchRequest {
   /** Number of results to return at most; 0 means 5, more than 50 means 50. Limits: 0 to 1000000. */
   pageSize: number;
   /**
-   * Lowest semantic_score of a result, 0 to 1; 0.2 when absent. It does not apply to passages that hold all significant
+   * Lowest semantic_score of a result, 0 to 1; 0.15 when absent. It does not apply to passages that hold all significant
    * words, a phrase in quotes or the clause that the query asks for. A query that no passage has to do with, in meaning or
-   * in words, has no results, whatever reaches min_score; with less than 0.2, min_score alone decides. Limits: 0 to 1.
+   * in words, has no results, whatever reaches min_score; with less than 0.15, min_score alone decides. Limits: 0 to 1.
    */
   minScore?:
     | number
