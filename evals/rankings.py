@@ -66,7 +66,7 @@ RANKINGS = (
     Ranking("plain fusion", _plain_fusion),
     Ranking("Proviso, default", _proviso(DEFAULT_THRESHOLD, DEFAULT_SEMANTIC_WEIGHT)),
     Ranking("Proviso, 0.3 and 0.7", _proviso(0.3, 0.7)),
-    Ranking("Proviso, embedded agent", _proviso(0.1, 0.3)),
+    Ranking("Proviso, embedded agent", _proviso(0.1, 0.6)),
 )
 """BM25 of every word of the question, as it stands; embeddings of the question; both by reciprocal rank with the usual
 offset and even weights; and the service's search at its defaults, at a threshold and semantic_weight that are common

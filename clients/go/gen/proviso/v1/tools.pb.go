@@ -1935,7 +1935,7 @@ type SearchRequest struct {
 	// words, a phrase in quotes or the clause that the query asks for. A query that no passage has to do with, in meaning or
 	// in words, has no results, whatever reaches min_score; with less than 0.15, min_score alone decides. Limits: 0 to 1.
 	MinScore *float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3,oneof" json:"min_score,omitempty"`
-	// Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
+	// Weight of meaning against words, 0 to 1; 0.7 when absent. Limits: 0 to 1.
 	SemanticWeight *float64 `protobuf:"fixed64,5,opt,name=semantic_weight,json=semanticWeight,proto3,oneof" json:"semantic_weight,omitempty"`
 	// Whether each result has the passages before and after it.
 	IncludeContext bool `protobuf:"varint,6,opt,name=include_context,json=includeContext,proto3" json:"include_context,omitempty"`

@@ -970,7 +970,7 @@ export type SearchRequest = Message<"proviso.v1.SearchRequest"> & {
   minScore?: number | undefined;
 
   /**
-   * Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1.
+   * Weight of meaning against words, 0 to 1; 0.7 when absent. Limits: 0 to 1.
    *
    * @generated from field: optional double semantic_weight = 5;
    */

@@ -479,7 +479,7 @@ export interface SearchRequest {
   minScore?:
     | number
     | undefined;
-  /** Weight of meaning against words, 0 to 1; 0.4 when absent. Limits: 0 to 1. */
+  /** Weight of meaning against words, 0 to 1; 0.7 when absent. Limits: 0 to 1. */
   semanticWeight?:
     | number
     | undefined;
