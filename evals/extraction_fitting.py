@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evals.corpus import Flags
 from evals.data import DataProblem
@@ -13,7 +14,7 @@ from evals.overlaps import answers_it
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
 from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, as_read, relative
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.embedded.judge import Judge, margins
+from proviso_service.embedded.judge import Judge, margins_of
 from proviso_service.reading import Span
 
 _RIDGE = 0.3
@@ -41,7 +42,20 @@ class Sample:
     weight: float
 
 
-def sample(finder: AnswerFinder, put: Asked, judge: Judge) -> Sample:
+class Nearness:
+    """How near texts are in meaning to questions. A text is embedded once, for many questions to the same contract."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._known: dict[str, NDArray[np.float32]] = {}
+
+    def cosines(self, question: str, texts: Sequence[str]) -> Floats:
+        new = [text for text in dict.fromkeys((question, *texts)) if text not in self._known]
+        self._known |= zip(new, self._judge.vectors(new), strict=True)
+        return np.array([self._known[text] @ self._known[question] for text in texts], dtype=np.float64)
+
+
+def sample(finder: AnswerFinder, put: Asked, near: Nearness) -> Sample:
     judged = finder.judge(put.text, [found.passage for found in put.found])
     places = (
         Span(put.found[owner].start + piece.start, put.found[owner].start + piece.end)
@@ -51,7 +65,7 @@ def sample(finder: AnswerFinder, put: Asked, judge: Judge) -> Sample:
     texts = [
         as_read(piece, put.found[owner].passage) for piece, owner in zip(judged.pieces, judged.owners, strict=True)
     ]
-    rows = np.column_stack([judged.rows, relative(judge.cosines(put.text, texts))]) if texts else _NO_ROWS
+    rows = np.column_stack([judged.rows, relative(near.cosines(put.text, texts))]) if texts else _NO_ROWS
     return Sample(put.text, put.category, texts, rows, labels, put.weight)
 
 
@@ -61,7 +75,8 @@ def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> Answe
     when fewer than two categories have answers."""
     blank = AnswerHead(Head(np.zeros(len(NAMES)), 0.0, 1.0, 0.0), 0.0, 0.0)
     finder = AnswerFinder(words, blank)
-    samples = [sample(finder, one, judge) for one in put]
+    near = Nearness(judge)
+    samples = [sample(finder, one, near) for one in put]
     categories = sorted({one.category for one in samples})
     likeliest, labels, counts = [], [], []
     for fold in range(_FOLDS):
@@ -73,7 +88,7 @@ def fit_head(words: WordStatistics, put: Sequence[Asked], judge: Judge) -> Answe
         for one in _calibrating(left_out):
             logit = one.rows @ weights + bias
             best = np.argsort(-logit, kind="stable")[:_CALIBRATED_ANSWERS]
-            support = margins(judge.logits([(one.question, one.texts[index]) for index in best]))
+            support = margins_of(judge.logits([(one.question, one.texts[index]) for index in best]))
             likeliest.append(np.column_stack([logit[best], support]))
             labels.append(one.labels[best])
             counts.append(np.full(len(best), one.weight))

@@ -1,15 +1,19 @@
 """Fits the classifier's numbers: word statistics and topics come from the contracts' headings without labels, the
 weights from labels."""
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evals.corpus import Corpus
 from evals.data import is_held_out
+from proviso_service.embedded.classifier.conflicts import conflicts
 from proviso_service.embedded.classifier.features import NAMES
 from proviso_service.embedded.classifier.fitted import (
     FittedClassifier,
@@ -24,7 +28,7 @@ from proviso_service.embedded.classifier.fitted import (
 from proviso_service.embedded.classifier.model import StatementScorer
 from proviso_service.embedded.classifier.statements import understand, wordings
 from proviso_service.embedded.classifier.words import Stemmer, titles_of
-from proviso_service.embedded.judge import Judge, margins
+from proviso_service.embedded.judge import Judge, agreements_of, margins_of
 from proviso_service.models import Embedder, Vectors
 from proviso_service.reading import readable
 
@@ -45,6 +49,8 @@ _STEPS = 60
 _SEED = 20_260
 _MATTER_CONTRACTS = 16
 _MATTERS = 6
+_STATED = Path(__file__).with_name("stated.jsonl")
+_STATED_WEIGHT = 2.0
 
 
 def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:
@@ -232,35 +238,73 @@ def _loss(x: Floats, labels: NDArray[np.bool_], share: Floats, ridge: Floats, w:
 async def fit_judged(
     corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder, judge: Judge, most: int
 ) -> JudgedHead:
-    """Fits how scores and the judge's margins make one score, on the `most` likeliest passages of each statement in
-    groups of contracts: matters, as it were. The scores are those of classifiers that have not seen the category. Only
-    contracts that no model was tuned on count."""
+    """Fits how scores and what the judge says make one score: on the `most` likeliest passages of each statement in
+    groups of contracts (matters, as it were), and on statements that a sentence of a contract supports or contradicts.
+    The scores are those of classifiers that have not seen the category. Only contracts that no model was tuned on
+    count."""
     rng = np.random.default_rng(_SEED)
     labelled = corpus.part(corpus.untuned())
     names = sorted(set(labelled.contracts))
     rng.shuffle(names)
     groups = [set(names[at : at + _MATTER_CONTRACTS]) for at in range(0, len(names), _MATTER_CONTRACTS)][:_MATTERS]
     parts = [labelled.part(np.array([name in group for name in labelled.contracts])) for group in groups]
-    rows, labels = [], []
+    rows, labels, weights = [], [], []
     for half in (False, True):
         others = {name: texts for name, texts in statements.items() if is_held_out("category", name) is not half}
         scorer = StatementScorer(await fit(corpus, others, embedder, labelled))
         for category in sorted(statements.keys() - others.keys()):
             for part in (part for part in parts if part.labels[category].any()):
                 text = str(rng.choice(list(statements[category])))
-                statement = understand(text)
-                meant = await embedder.embed_documents(wordings(statement))
-                scores = scorer.score(statement, list(meant), part.passages, part.vectors).astype(np.float64)
+                scores = await _scores(scorer, embedder, text, part)
                 best = np.argsort(-scores, kind="stable")[:most]
-                support = margins(
-                    judge.logits([(text, readable(part.passages[index].text)) for index in best.tolist()])
-                )
-                rows.append(np.column_stack([logits_of(scores[best]), support]))
+                rows.append(_judged(text, part, best, scores, judge))
                 labels.append(part.labels[category][best])
-    truth = np.concatenate(labels)
-    weights = np.where(truth, _POSITIVE_WEIGHT, 1.0)
-    (score, supported), shift = logistic(np.concatenate(rows), truth, weights)
-    return JudgedHead(float(score), float(supported), shift)
+                weights.append(np.where(labels[-1], _POSITIVE_WEIGHT, 1.0))
+        for one in stated_lines():
+            if is_held_out("contract", one.contract) is half and (place := holder(labelled, one)) is not None:
+                for text, is_true in ((one.true, True), (one.false, False)):
+                    held = labelled.part(np.arange(len(labelled.contracts)) == place)
+                    scores = await _scores(scorer, embedder, text, held)
+                    rows.append(_judged(text, held, np.array([0]), scores, judge))
+                    labels.append(np.array([is_true]))
+                    weights.append(np.array([_STATED_WEIGHT]))
+    fitted, shift = logistic(np.concatenate(rows), np.concatenate(labels), np.concatenate(weights))
+    score, margin, agreement, conflict = fitted.tolist()
+    return JudgedHead(score, margin, agreement, shift, -conflict)
+
+
+async def _scores(scorer: StatementScorer, embedder: Embedder, text: str, part: Corpus) -> Floats:
+    statement = understand(text)
+    meant = await embedder.embed_documents(wordings(statement))
+    return scorer.score(statement, list(meant), part.passages, part.vectors).astype(np.float64)
+
+
+def _judged(text: str, part: Corpus, best: NDArray[np.intp], scores: Floats, judge: Judge) -> Floats:
+    """The features of judged passages, in the order of the numbers of JudgedHead."""
+    texts = [readable(part.passages[index].text) for index in best.tolist()]
+    verdicts = judge.logits([(text, one) for one in texts])
+    said = margins_of(verdicts), agreements_of(verdicts)
+    return np.column_stack([logits_of(scores[best]), *said, conflicts(text, texts)])
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A sentence of a contract, and two statements: it supports one and contradicts the other."""
+
+    contract: str
+    sentence: str
+    true: str
+    false: str
+
+
+def stated_lines() -> list[Stated]:
+    return [Stated(**json.loads(line)) for line in _STATED.read_text(encoding="utf-8").splitlines()]
+
+
+def holder(corpus: Corpus, one: Stated) -> int | None:
+    """The number of the passage that holds the sentence."""
+    places = (index for index, name in enumerate(corpus.contracts) if name == one.contract)
+    return next((index for index in places if one.sentence in readable(corpus.passages[index].text)), None)
 
 
 async def fit(

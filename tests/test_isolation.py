@@ -18,6 +18,7 @@ from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr, TypeAdapter
 
 from proviso_service.access import Authorisation
+from proviso_service.admission import Admission
 from proviso_service.agent.chat_models import ChatModels, NamedChatModel
 from proviso_service.agent.execution import Agent
 from proviso_service.agent.matter_context import VisibleMatters
@@ -230,6 +231,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
         memory_caches(),
     )
     turns = Turns(Agent(dependencies), store, TurnConfig(), owner="test", max_running=100)
+    turns.admission = Admission("turns", 100, wait_s=60, on_loop=False)  # all are to run, however slow the machine is
     await turns.open()
     yield World(model, turns, sessions, RequestRebuilder(store, SqlContentStore(database), catalog))
     await turns.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from proviso_service.language import language_of
+from proviso_service.language import language_of, unread_warnings, written_in
 
 ENGLISH = """
 What is the governing law?
@@ -126,3 +126,42 @@ def test_the_letters_of_an_id_are_no_words() -> None:
     marker = '[CONTEXT] The user has selected matter "Loan" (matter_id: {}).'
     ids = "0c1d2c3d-4c5d-4d6c-8c7d-0d1c2d3c4d5c", "9c8d7c6d-5c4d-4d3c-8c2d-1d0c9d8c7d6c"
     assert language_of("\n".join(map(marker.format, ids))) == "en"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "This Agreement is made by and between the parties, and each of them shall be bound by it."),
+        ("de", "Dieser Vertrag wird zwischen den Parteien geschlossen, und jede von ihnen ist daran gebunden."),
+        ("fr", "Le présent contrat est conclu entre les parties, et chacune d'elles est liée par ses termes."),
+        ("es", "Este contrato se celebra entre las partes, y cada una de ellas queda obligada por él."),
+        ("it", "Il presente contratto è concluso tra le parti, e ciascuna di esse ne è vincolata."),
+        ("und", "Договор аренды заключен между сторонами, and nothing else."),
+        ("", "Zone Industrielle 1267 Coinsins | Frankfurter Str. 250 | 1,200.00 | 3.5 %"),
+        ("", ""),
+    ],
+)
+def test_the_language_of_a_document_is_told_by_its_text_or_not_at_all(language: str, text: str) -> None:
+    assert written_in(text) == language
+    assert written_in(f"{text}\n" * 400) == language
+
+
+def test_a_document_in_several_languages_is_in_that_of_most_of_its_text() -> None:
+    english = "The tenant shall pay the rent to the landlord on the first day of each month. "
+    german = "Die Miete ist an den Vermieter am ersten Tag eines jeden Monats zu zahlen. "
+    assert written_in(german + english * 300) == "en"
+    assert written_in(english + german * 300) == "de"
+
+
+def test_warnings_name_the_languages_and_the_first_documents() -> None:
+    documents = [("a.md", "de"), ("b.md", ""), ("c.md", "en"), ("d.md", "fr"), ("e.md", "de"), ("f.md", "und")]
+    asked = ("Wie hoch ist die Miete?", "Miete")
+    assert unread_warnings(asked, documents, {"en"}) == (
+        "This is asked in German, but the models here read English.",
+        (
+            "a.md, d.md, e.md and 1 more are in French, German, a script other than Latin, but the models here read "
+            "English: what they find or miss there is not reliable."
+        ),
+    )
+    assert unread_warnings(("Miete",), [("c.md", "en")], {"en"}) == ()
+    assert unread_warnings(asked, documents, set()) == ()

@@ -19,14 +19,14 @@ from evals.training.judge import CaseSource, Judge
 from evals.training.pairs import PairSource
 from evals.training.texts import Texts
 from proviso_service.embedded import tuned
-from proviso_service.embedded.prepare import find_source, read_float_tensors
-from proviso_service.embedded.prepared import MAX_TOKENS, TOKENIZER_FILE
+from proviso_service.embedded.prepare import ENCODER_SOURCE, JUDGE_SOURCE, read_float_tensors, read_judge_weights
+from proviso_service.embedded.prepared import MAX_TOKENS, MODEL_FILE, TOKENIZER_FILE
 
 _TARGET = Path(tuned.__file__).parent
-_TUNED_FROM = 2
-"""The layers below this one stay as they are: they are the package's, and are not shipped."""
+_ENCODER_TUNED_FROM, _JUDGE_TUNED_FROM = 2, 8
+"""The layers below these stay as they are: they are the packages', and are not shipped."""
 
-_ENCODER_EPOCHS, _JUDGE_EPOCHS = 4, 3
+_ENCODER_EPOCHS, _JUDGE_EPOCHS = 4, 2
 _DROPOUT = 0.1
 _SEED = 20_260
 
@@ -34,14 +34,15 @@ _SEED = 20_260
 def tune(texts: Texts, target: Path, *, every_category: bool, contracts: float) -> None:
     """Writes `encoder.npz` and `judge.npz` into a folder."""
     torch.manual_seed(_SEED)
-    source = find_source()
+    source = ENCODER_SOURCE.find()
     weights, tokens = read_float_tensors(source / "model.safetensors"), _tokens(source / TOKENIZER_FILE)
     pairs = PairSource(texts, every_category=every_category, contracts=contracts)
-    bert = Bert(weights, _TUNED_FROM).to(device_of())
+    bert = Bert(weights, _ENCODER_TUNED_FROM).to(device_of())
     encoder.tune(bert, pairs.epoch, texts.others, tokens, _ENCODER_EPOCHS, _SEED, _say)
     _write(target / tuned.ENCODER, bert.tuned())
     cases = CaseSource(texts, pairs, bert, tokens, every_category=every_category)
-    judging = Judge(Bert({**weights, **bert.tuned()}, _TUNED_FROM, _DROPOUT)).to(device_of())
+    reader = read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE)
+    judging = Judge(Bert(reader, _JUDGE_TUNED_FROM, _DROPOUT), reader).to(device_of())
     judge.tune(judging, cases.epoch, tokens, _JUDGE_EPOCHS, _SEED, _say)
     _write(target / tuned.JUDGE, judging.tuned())
 

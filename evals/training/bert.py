@@ -1,5 +1,5 @@
-"""The sentence encoder as a torch module, made from the package's weights: the same numbers as `bert_graph` builds an
-ONNX graph of, open to be tuned."""
+"""A BERT encoder as a torch module, made from a package's weights: the numbers that `bert_graph` builds an ONNX graph
+of, open to be tuned."""
 
 from collections.abc import Mapping
 
@@ -8,6 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
+
+from proviso_service.embedded.bert_graph import SEPARATOR
 
 Arrays = Mapping[str, NDArray[np.float32]]
 
@@ -43,10 +45,8 @@ class Bert(nn.Module):
         super().__init__()
         self._tuned_from = tuned_from
         self.words = nn.Parameter(_tensor(weights["embeddings.word_embeddings.weight"]), requires_grad=False)
-        places = (
-            weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        )
-        self.places = nn.Parameter(_tensor(places), requires_grad=False)
+        self.places = nn.Parameter(_tensor(weights["embeddings.position_embeddings.weight"]), requires_grad=False)
+        self.segments = nn.Parameter(_tensor(weights["embeddings.token_type_embeddings.weight"]), requires_grad=False)
         self.norm = _norm(weights, "embeddings.LayerNorm")
         count = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
         self.layers = nn.ModuleList(_layer(weights, f"encoder.layer.{number}", self.width) for number in range(count))
@@ -61,7 +61,9 @@ class Bert(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Returns the hidden states, of shape (texts, tokens, width)."""
         with torch.no_grad():
-            hidden = self.norm(self.words[ids] + self.places[: ids.shape[1]])
+            separators = (ids == SEPARATOR).long()
+            segment = (separators.cumsum(dim=1) - separators).clamp(max=1)
+            hidden = self.norm(self.words[ids] + self.places[: ids.shape[1]] + self.segments[segment])
             bias = torch.where(mask.bool(), 0.0, -10_000.0)[:, None, None, :]
             for layer in self.layers[: self._tuned_from]:
                 hidden = layer(hidden, bias)

@@ -19,11 +19,14 @@ from evals.training.pairs import PairSource
 from evals.training.texts import Hypothesis, Passage, Texts, clause_categories, is_measured
 from proviso_service.embedded.judge import MAX_TEXT_TOKENS, Verdict, below_title, joined_tokens
 
-_BATCH = 48
+_GROUPS = 16
+_CONTRAST_WEIGHT = 0.5
 _LIKELY = 12
 _TITLE_SHARE = 0.5
 _SENTENCE_SHARE = 0.7
-_JUDGED = ("plain", "lawyer", "true", "false", "short")
+_WRONG_TEXTS = {"plain": 2, "lawyer": 2, "true": 1, "false": 1, "short": 0}
+_WRONG_NATURAL = 4
+_MOST_OF_TITLE = 12
 _UNDECIDED = ("miss", "near")
 
 
@@ -34,14 +37,23 @@ class Case:
     verdict: Verdict
 
 
-class Judge(nn.Module):
-    """The encoder and a head on the state of its first token."""
+Group = list[Case]
+"""What is asked or stated together with texts that it is judged by; one that supports it comes first."""
 
-    def __init__(self, bert: Bert) -> None:
+
+class Judge(nn.Module):
+    """A reader of pairs, `bert`, and a head on the state of its first token. `weights` hold the head of the model that
+    the judge is tuned from: it told one thing, how well a text answers."""
+
+    def __init__(self, bert: Bert, weights: Arrays) -> None:
         super().__init__()
         self.bert = bert
         self.dense = nn.Linear(bert.width, bert.width)
         self.verdicts = nn.Linear(bert.width, len(Verdict))
+        for kind in ("weight", "bias"):
+            getattr(self.dense, kind).data = torch.from_numpy(np.array(weights[f"judge.dense.{kind}"]))
+        with torch.no_grad():
+            self.verdicts.weight[Verdict.SUPPORTS] = torch.from_numpy(np.array(weights["judge.relevance.weight"]))
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Returns the logits of the verdicts, of shape (texts, 3)."""
@@ -94,11 +106,11 @@ class CaseSource:
             ]
         return np.concatenate([one.cpu().numpy() for one in found])
 
-    def epoch(self, rng: random.Random) -> list[Case]:
-        cases = [*self._of_written(rng), *self._of_natural(rng), *self._of_categories(rng)]
-        cases += [*self._of_headings(rng), *self._of_hypotheses(rng)]
-        rng.shuffle(cases)
-        return cases
+    def epoch(self, rng: random.Random) -> list[Group]:
+        groups = [*self._of_written(rng), *self._of_natural(rng), *self._of_categories(rng)]
+        groups += [*self._of_headings(rng), *self._of_hypotheses(rng)]
+        rng.shuffle(groups)
+        return groups
 
     def _near(self, contract: str, queries: Sequence[str]) -> list[list[tuple[Passage, str]]]:
         """The sentences of the contract that are nearest to each query."""
@@ -106,26 +118,27 @@ class CaseSource:
         best = np.argsort(-likeness, axis=1)[:, :_LIKELY]
         return [[self._sentences[contract][index] for index in row] for row in best]
 
-    def _of_written(self, rng: random.Random) -> Iterator[Case]:
+    def _of_written(self, rng: random.Random) -> Iterator[Group]:
         by_contract = defaultdict(list)
         for one in self._source.written:
             by_contract[one[0].contract].append(one)
         for contract, found in by_contract.items():
-            asked = [(one, kind) for one in found for kind in _JUDGED if kind in one[3]]
+            asked = [(one, kind) for one in found for kind in _WRONG_TEXTS if kind in one[3]]
             near = self._near(contract, [one[3][kind] for one, kind in asked])
-            for ((passage, _, sentence, texts), kind), wrong in zip(asked, near, strict=True):
+            for ((passage, _, sentence, texts), kind), likely in zip(asked, near, strict=True):
                 verdict = Verdict.CONTRADICTS if kind == "false" else Verdict.SUPPORTS
-                yield Case(texts[kind], _shown(rng, passage, sentence), verdict)
-                others = [(its, text) for its, text in wrong if text != sentence]
-                if others and kind != "short":
-                    its, text = rng.choice(others[1:] or others)
-                    yield Case(texts[kind], _shown(rng, its, text), Verdict.NEITHER)
+                others = [(its, text) for its, text in likely if text != sentence][1:]
+                wrong = rng.sample(others, min(len(others), _WRONG_TEXTS[kind]))
+                yield [
+                    Case(texts[kind], _shown(rng, passage, sentence), verdict),
+                    *(Case(texts[kind], _shown(rng, its, text), Verdict.NEITHER) for its, text in wrong),
+                ]
             for passage, _, sentence, texts in found:
                 for kind in _UNDECIDED:
                     if kind in texts:
-                        yield Case(texts[kind], _shown(rng, passage, sentence), Verdict.NEITHER)
+                        yield [Case(texts[kind], _shown(rng, passage, sentence), Verdict.NEITHER)]
 
-    def _of_natural(self, rng: random.Random) -> Iterator[Case]:
+    def _of_natural(self, rng: random.Random) -> Iterator[Group]:
         for contract, question, spans in self._texts.natural:
             if contract not in self._vectors:
                 continue
@@ -136,12 +149,16 @@ class CaseSource:
                     continue
                 held = [text for place, text in passage.sentences if place.start < span.end and span.start < place.end]
                 if held:
-                    yield Case(question, _shown(rng, passage, rng.choice(held)), Verdict.SUPPORTS)
-                    apart = [(its, text) for its, text in wrong if its is not passage]
-                    for its, text in rng.sample(apart[1:], min(2, len(apart[1:]))):
-                        yield Case(question, _shown(rng, its, text), Verdict.NEITHER)
+                    apart = [(its, text) for its, text in wrong if its is not passage][1:]
+                    yield [
+                        Case(question, _shown(rng, passage, rng.choice(held)), Verdict.SUPPORTS),
+                        *(
+                            Case(question, _shown(rng, its, text), Verdict.NEITHER)
+                            for its, text in rng.sample(apart, min(_WRONG_NATURAL, len(apart)))
+                        ),
+                    ]
 
-    def _of_categories(self, rng: random.Random) -> Iterator[Case]:
+    def _of_categories(self, rng: random.Random) -> Iterator[Group]:
         for contract, passages in self._by_contract.items():
             if contract not in self._vectors:
                 continue
@@ -149,20 +166,19 @@ class CaseSource:
             near = self._near(contract, queries)
             for category, query, likely in zip(self._categories, queries, near, strict=True):
                 spans = [span for name, span in self._texts.spans[contract] if name == category]
-                marked = [passage for passage in passages if category in passage.categories]
-                for passage in marked:
-                    held = [
-                        text
-                        for place, text in passage.sentences
-                        if any(place.start < one.end and one.start < place.end for one in spans)
-                    ]
-                    if held:
-                        yield Case(query, _shown(rng, passage, rng.choice(held)), Verdict.SUPPORTS)
+                held = [
+                    (passage, text)
+                    for passage in passages
+                    if category in passage.categories
+                    for place, text in passage.sentences
+                    if any(place.start < one.end and one.start < place.end for one in spans)
+                ]
                 wrong = [(its, text) for its, text in likely if category not in its.categories]
-                for its, text in rng.sample(wrong, min(len(wrong), 1 + len(marked))):
-                    yield Case(query, _shown(rng, its, text), Verdict.NEITHER)
+                group = [Case(query, _shown(rng, *rng.choice(held)), Verdict.SUPPORTS)] if held else []
+                drawn = rng.sample(wrong, min(len(wrong), 2 if held else 1))
+                yield [*group, *(Case(query, _shown(rng, *one), Verdict.NEITHER) for one in drawn)]
 
-    def _of_headings(self, rng: random.Random) -> Iterator[Case]:
+    def _of_headings(self, rng: random.Random) -> Iterator[Group]:
         headings = self._texts.headings
         by_title: Mapping[str, list[Passage]] = defaultdict(list)
         for passage in self._source.passages:
@@ -174,31 +190,36 @@ class CaseSource:
                 by_title[passage.titles[-1].lower()].append(passage)
         titles = sorted(by_title)
         for title in titles:
-            for passage in rng.sample(by_title[title], min(20, len(by_title[title]))):
-                if not passage.sentences:
-                    continue
-                yield Case(rng.choice(headings[title]), passage.text, Verdict.SUPPORTS)
-                other = rng.choice(titles)
-                if other != title:
-                    yield Case(rng.choice(headings[other]), passage.text, Verdict.NEITHER)
+            for passage in rng.sample(by_title[title], min(_MOST_OF_TITLE, len(by_title[title]))):
+                if passage.sentences:
+                    other = rng.choice([one for one in titles if one != title])
+                    query = rng.choice(headings[title])
+                    wrong = rng.choice(by_title[other])
+                    yield [
+                        Case(query, passage.text, Verdict.SUPPORTS),
+                        Case(query, wrong.text, Verdict.NEITHER),
+                    ]
 
-    def _of_hypotheses(self, rng: random.Random) -> Iterator[Case]:
+    def _of_hypotheses(self, rng: random.Random) -> Iterator[Group]:
         for one in self._hypotheses:
             wordings = self._texts.hypotheses[one.key]
             same = [self._texts.hypothesis_text(one.key), *wordings["same"]]
             near = [text for at, text in enumerate(one.sentences) if at not in one.deciding and at in self._likely[one]]
-            for said in (rng.choice(same), rng.choice(same), rng.choice(wordings["opposite"])):
-                yield Case(said, rng.choice(near), Verdict.NEITHER)
-            if one.deciding:
-                agrees = one.choice == "Entailment"
-                for said, is_same in (
-                    (same[0], True),
-                    (rng.choice(same), True),
-                    (rng.choice(wordings["opposite"]), False),
-                    (rng.choice(wordings["opposite"]), False),
-                ):
-                    verdict = Verdict.SUPPORTS if is_same is agrees else Verdict.CONTRADICTS
-                    yield Case(said, one.sentences[rng.choice(one.deciding)], verdict)
+            if not one.deciding:
+                yield [Case(rng.choice(same), text, Verdict.NEITHER) for text in rng.sample(near, 2)]
+                continue
+            agrees = one.choice == "Entailment"
+            for said, is_same in (
+                (same[0], True),
+                (rng.choice(same), True),
+                (rng.choice(wordings["opposite"]), False),
+                (rng.choice(wordings["opposite"]), False),
+            ):
+                verdict = Verdict.SUPPORTS if is_same is agrees else Verdict.CONTRADICTS
+                yield [
+                    Case(said, one.sentences[rng.choice(one.deciding)], verdict),
+                    Case(said, rng.choice(near), Verdict.NEITHER),
+                ]
 
     def _likely_of(self, hypotheses: Sequence[Hypothesis]) -> dict[Hypothesis, set[int]]:
         """The places of the sentences of its agreement that are nearest to each hypothesis."""
@@ -213,15 +234,26 @@ class CaseSource:
 
 
 def tune(
-    judge: Judge, draw: Callable[[random.Random], list[Case]], tokens: Tokens, epochs: int, seed: int, say: Say
+    judge: Judge, draw: Callable[[random.Random], list[Group]], tokens: Tokens, epochs: int, seed: int, say: Say
 ) -> None:
-    """Tunes the judge in place."""
+    """Tunes the judge in place: by the verdict on each text, and by the contrast of the text that supports what is
+    asked with the others."""
 
-    def loss(batch: Sequence[Case]) -> Tensor:
-        logits = run(judge, [joined_tokens(tokens(one.query), tokens(one.text)) for one in batch])
-        return functional.cross_entropy(logits, torch.tensor([int(one.verdict) for one in batch]).to(logits.device))
+    def loss(groups: Sequence[Group]) -> Tensor:
+        cases = [case for group in groups for case in group]
+        logits = run(judge, [joined_tokens(tokens(one.query), tokens(one.text)) for one in cases])
+        verdicts = torch.tensor([int(one.verdict) for one in cases]).to(logits.device)
+        others = torch.logsumexp(logits[:, [Verdict.NEITHER, Verdict.CONTRADICTS]], dim=1)
+        margins = (logits[:, Verdict.SUPPORTS] - others).split([len(group) for group in groups])
+        contrasts = [
+            -functional.log_softmax(found, dim=0)[0]
+            for found, group in zip(margins, groups, strict=True)
+            if len(group) > 1 and group[0].verdict is Verdict.SUPPORTS
+        ]
+        contrast = torch.stack(contrasts).mean() if contrasts else 0.0
+        return functional.cross_entropy(logits, verdicts) + _CONTRAST_WEIGHT * contrast
 
-    descend(judge, draw, loss, _BATCH, epochs, seed, say)
+    descend(judge, draw, loss, _GROUPS, epochs, seed, say)
 
 
 def _shown(rng: random.Random, passage: Passage, sentence: str) -> str:

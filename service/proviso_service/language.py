@@ -1,14 +1,36 @@
-"""Tells the language that a person writes in, by the small words that every sentence has."""
+"""Tells the language that a person or a document writes in, by the small words that every sentence has."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 ENGLISH = "en"
+OTHER_SCRIPT = "und"
+"""The language of a text in a script other than Latin, of which nothing more can be told here."""
+
+_NAMES = {
+    "en": "English",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "it": "Italian",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+    OTHER_SCRIPT: "a script other than Latin",
+}
 
 _READ_CHARS = 2_000
 """So much of the beginning of a text is read. A question is shorter; what follows in a long message is often pasted."""
+
+_PLACES, _PLACE_CHARS = 12, 250
+_LEAST_SHARE, _LEAST_LEAD = 0.12, 1.3
+_LAST_LATIN = "\u024f"
+_LEAST_WORDS, _LEAST_ASKED_SHARE = 3, 0.3
+
+_MOST_NAMED = 3
+ASKED_NOTE = "This is asked in "
+"""How a warning about the language of what is asked begins."""
 
 _FUNCTION_WORDS: Mapping[str, str] = {
     "en": """
@@ -122,16 +144,63 @@ def _most_likely(text: str) -> str:
     return likely[0] if len(likely) == 1 else ""
 
 
+def written_in(text: str) -> str:
+    """The language of a document, told by places all over its text, OTHER_SCRIPT or empty where it cannot be told."""
+    step = max(_PLACE_CHARS, len(text) // _PLACES)
+    sample = " ".join(text[at : at + _PLACE_CHARS] for at in range(0, len(text), step))
+    letters = [char for char in sample if char.isalpha()]
+    if sum(char > _LAST_LATIN for char in letters) * 2 > len(letters):
+        return OTHER_SCRIPT
+    words = _WORD.findall(sample.lower())
+    (first, most), (_, next_most) = [*_points(words).most_common(2), ("", 0), ("", 0)][:2]
+    return first if most > max(_LEAST_SHARE * len(words), _LEAST_LEAD * next_most) else ""
+
+
+def unread_warnings(
+    asked: Sequence[str], documents: Sequence[tuple[str, str]], reads: Collection[str]
+) -> tuple[str, ...]:
+    """What to know where models that read the languages `reads` are asked in another one, or about documents, each a
+    file name and its language, in others. Where `reads` is empty, nothing is known of the models."""
+    if not reads:
+        return ()
+    known = " and ".join(_NAMES[one] for one in sorted(reads))
+    languages = {language for text in asked if (language := _asked_in(text))} - {*reads}
+    found = [f"{ASKED_NOTE}{_listed(languages)}, but the models here read {known}."] if languages else []
+    others = [(name, language) for name, language in documents if language and language not in reads]
+    if others:
+        names = ", ".join(name for name, _ in others[:_MOST_NAMED])
+        more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+        written = _listed({language for _, language in others})
+        found.append(
+            f"{names}{more} {'is' if len(others) == 1 else 'are'} in {written}, but the models here read {known}: what "
+            f"they find or miss there is not reliable."
+        )
+    return tuple(found)
+
+
+def _asked_in(text: str) -> str:
+    """The language of a question, told by several of its small words; empty where they do not tell it surely, as in a
+    few words to search for."""
+    words = _WORD.findall(text.lower())
+    (first, most), (_, next_most) = [*_points(words).most_common(2), ("", 0), ("", 0)][:2]
+    return first if most >= _LEAST_WORDS and most > max(next_most, _LEAST_ASKED_SHARE * len(words)) else ""
+
+
+def _listed(languages: Collection[str]) -> str:
+    return ", ".join(sorted(_NAMES.get(one, one) for one in languages))
+
+
+def _points(words: Sequence[str]) -> Counter[str]:
+    return Counter(language for word in words for language in _LANGUAGES_OF.get(word, ()))
+
+
 @lru_cache(maxsize=64)
 def likely_languages(text: str) -> tuple[str, ...]:
     """The languages that most words of the text belong to, each as likely as the others; none where no word or letter
     tells anything. A word of several languages counts for each of them, so the words that only one of them has decide.
     """
     beginning = text[:_READ_CHARS].lower()
-    points: Counter[str] = Counter()
-    for word in _WORD.findall(beginning):
-        for language in _LANGUAGES_OF.get(word, ()):
-            points[language] += 1
+    points = _points(_WORD.findall(beginning))
     most = max(points.values(), default=0)
     likely = tuple(language for language in _FUNCTION_WORDS if points[language] == most)
     if len(likely) == 1:

@@ -48,8 +48,10 @@ class DocumentOnView(ResultShape):
 
 
 class TurnResult(ResultShape):
-    """The base of results that say what became of the document on view, in a turn that has one."""
+    """The base of results that say what became of the document on view, in a turn that has one, and in `languages` what
+    to know of languages that the models do not read."""
 
+    languages: tuple[str, ...] = ()
     searched: SearchedDocuments | None = None
     on_view: DocumentOnView | None = None
 

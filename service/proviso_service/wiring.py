@@ -66,6 +66,7 @@ from proviso_service.settings import Settings, TelemetrySettings
 from proviso_service.telemetry.spans import NO_SPANS, Spans
 from proviso_service.tools.base import Tool
 from proviso_service.tools.classify import IsaacusClassify
+from proviso_service.tools.document_on_view import WithLanguageWarnings
 from proviso_service.tools.extract import IsaacusExtract
 from proviso_service.tools.get_document_text import GetDocumentText
 from proviso_service.tools.iql import IsaacusIql
@@ -267,10 +268,15 @@ async def _wire(
     tools: list[Tool] = [
         ListMatterDocuments(matters),
         GetDocumentText(matters),
-        IsaacusSearch(retriever, resources.store),
-        IsaacusExtract(extraction),
-        IsaacusClassify(classification, resources.store),
-        IsaacusIql(analysis, resources.store),
+        *(
+            WithLanguageWarnings(tool, matters)
+            for tool in (
+                IsaacusSearch(retriever, resources.store),
+                IsaacusExtract(extraction),
+                IsaacusClassify(classification, resources.store),
+                IsaacusIql(analysis, resources.store),
+            )
+        ),
         DocumentationRetriever(documentation),
     ]
     catalog = AgentCatalog(settings.agent_dir, tools, resources.reader, open_session, notices=shared.notices)

@@ -39,6 +39,7 @@ from proviso_service.embedded import (
     verify_prepared,
 )
 from proviso_service.errors import ModelApiError
+from proviso_service.language import ENGLISH
 from proviso_service.matters import ResidentIndexes
 from proviso_service.model_address import BackEndChoice, ServerAddress
 from proviso_service.models import (
@@ -114,6 +115,13 @@ class Models:
     classifier_vectors: str
     extractor: AnswerExtractor
     reranker: Reranker | None
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages that the models read, where it is known: the embedded ones, which search, score and extract
+        together, read English."""
+        is_embedded = self.embedder.model_id == MODEL_ID and self.reading_classifier is not None
+        return frozenset({ENGLISH}) if is_embedded else frozenset()
 
     @property
     def statement_judge(self) -> StatementJudge | None:

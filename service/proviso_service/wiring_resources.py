@@ -78,6 +78,7 @@ class Resources:
             self.models.reading_classifier,
             self.shared.notices,
             self.shared.owner,
+            self.models.languages,
         )
 
 

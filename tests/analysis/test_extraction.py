@@ -118,6 +118,33 @@ async def test_where_each_document_is_asked_each_has_its_answer(world: Extractio
     assert len(answers) == len(many)
 
 
+class Noting(WordExtractor):
+    """Notes what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    async def extract(self, question: str, passages: Sequence[ModelPassage]) -> Sequence[Sequence[AnswerSpan]]:
+        self.asked.append(question)
+        return await super().extract(question, passages)
+
+
+async def test_each_document_is_asked_by_what_it_calls_a_party(world: ExtractionWorld) -> None:
+    defined = 'This Lease is between Acme Robots Inc. (the "Landlord") and Orchard Ltd. (the "Tenant").\n\n'
+    texts = {"lease.md": f"{defined}The Landlord pays the taxes.", "other.md": "Acme pays no taxes."}
+    await world.world.ingest(world.matter, texts)
+    extractor = Noting()
+    query = ExtractQuery(world.matter.matter_id, "What taxes does Acme pay?", max_alternatives=5)
+    outcome = await world.extraction(extractor).extract(TENANT, query)
+    assert sorted(extractor.asked) == ["What taxes does Acme pay?", "What taxes does Landlord pay?"]
+    assert outcome.answer is not None
+    found = [outcome.answer, *outcome.alternatives]
+    assert "The Landlord pays the taxes." in {answer.text for answer in found}
+    for answer in found:
+        await assert_stands_there(world, answer)
+
+
 async def test_what_is_not_sure_enough_is_an_alternative_only(world: ExtractionWorld) -> None:
     await world.world.ingest(world.matter, {"a.md": "The notice is short."})
     outcome = await world.ask(min_confidence=0.75)

@@ -51,6 +51,27 @@ def test_a_contract_defines_what_it_calls_its_parties(text: str, asked: str, nam
     assert definitions_in(text).other_names(asked) == names
 
 
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What must Acme Robots, Inc. pay?", "What must Supplier pay?"),
+        ("What is Acme Robots' job, and what is Orchard's?", "What is Supplier' job, and what is Customer's?"),
+        ("Acme pays Orchard & Sons?", "Supplier pays Customer?"),
+        ("What must the Supplier do for Acme?", "What must the Supplier do for Acme?"),
+        ("Who is in the orchard in Dover?", "Who is in the orchard in Dover?"),
+        ("", ""),
+    ],
+)
+def test_a_question_is_put_in_the_words_of_the_contract(question: str, asked: str) -> None:
+    assert definitions_in(SUPPLY).in_own_words(question) == asked
+
+
+def test_a_usual_word_alone_is_no_name() -> None:
+    defined = definitions_in('First National Bank (the "Lender") and General Motors LLC ("GM") agree.')
+    assert defined.in_own_words("First, who pays? General terms?") == "First, who pays? General terms?"
+    assert defined.in_own_words("What does First National pay General Motors?") == "What does Lender pay GM?"
+
+
 @pytest.mark.parametrize("piece", ["(", '("a")', "A ", "A, ", 'hereinafter "', "each ", "A and ", '"'])
 def test_hostile_openings_are_read_as_fast_as_others(piece: str) -> None:
     """The time limit of tests decides."""

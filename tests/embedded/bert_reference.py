@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.embedded.bert_graph import Weights
+from proviso_service.embedded.bert_graph import SEPARATOR, Weights
 
 Floats = NDArray[np.float32]
 
@@ -22,20 +22,24 @@ def embed(weights: Weights, ids: Sequence[int]) -> Floats:
 
 
 def judge(weights: Weights, ids: Sequence[int]) -> Floats:
-    """The logits of the verdicts on one pair, from its token ids."""
-    seen = np.tanh(_dense(weights, "judge.dense", _states(weights, ids)[:1]))
+    """The logits of the verdicts on one pair, from its token ids. What follows the first separator is another
+    segment."""
+    seen = np.tanh(_dense(weights, "judge.dense", _states(weights, ids, list(ids).index(SEPARATOR) + 1)[:1]))
     logits: Floats = _dense(weights, "judge.verdicts", seen)[0]
     return logits
 
 
-def _states(weights: Weights, ids: Sequence[int]) -> Floats:
+def _states(weights: Weights, ids: Sequence[int], first_segment: int | None = None) -> Floats:
+    segments = np.zeros(len(ids), dtype=int)
+    segments[first_segment or len(ids) :] = 1
     hidden: Floats = (
         weights["embeddings.word_embeddings.weight"][list(ids)]
         + weights["embeddings.position_embeddings.weight"][: len(ids)]
-        + weights["embeddings.token_type_embeddings.weight"][0]
+        + weights["embeddings.token_type_embeddings.weight"][segments]
     )
     hidden = _norm(weights, "embeddings.LayerNorm", hidden)
-    for layer in range(6):
+    layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder."))
+    for layer in range(layers):
         hidden = _layer(weights, f"encoder.layer.{layer}", hidden)
     return hidden
 

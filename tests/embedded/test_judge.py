@@ -13,11 +13,11 @@ from proviso_service.embedded.judge import (
     Verdict,
     below_title,
     joined_tokens,
-    margins,
+    margins_of,
 )
 from proviso_service.embedded.minilm import Encoding
-from proviso_service.embedded.prepare import find_source, read_float_tensors
-from proviso_service.embedded.prepared import JUDGE_FILE
+from proviso_service.embedded.prepare import JUDGE_SOURCE, read_judge_weights
+from proviso_service.embedded.prepared import JUDGE_FILE, MODEL_FILE
 from proviso_service.embedded.tuned import JUDGE, tuned
 from proviso_service.models import ModelPassage
 from tests.embedded import bert_reference
@@ -51,7 +51,7 @@ def test_it_tells_what_a_text_says_of_a_question_or_statement(
 
 def test_the_sentence_that_answers_comes_first(judge: Judge) -> None:
     pairs = [("Which law applies to the contract?", text) for text in (NOTICE, LAW, INSURANCE)]
-    assert margins(judge.logits(pairs)).argmax() == 1
+    assert margins_of(judge.logits(pairs)).argmax() == 1
 
 
 def test_a_pair_is_judged_alike_in_any_company(judge: Judge) -> None:
@@ -66,7 +66,7 @@ def test_no_pairs_have_no_verdicts(judge: Judge) -> None:
 
 
 def test_verdicts_agree_with_the_float_weights(judge: Judge, models_dir: Path) -> None:
-    weights = {**read_float_tensors(find_source() / "model.safetensors"), **tuned(JUDGE)}
+    weights = {**read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE), **tuned(JUDGE)}
     encoding = Encoding.load(models_dir, JUDGE_FILE, 1)
     for text in (NOTICE, LAW, INSURANCE):
         ids = joined_tokens(encoding.tokens("Which law applies?"), encoding.tokens(text))

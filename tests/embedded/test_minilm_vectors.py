@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proviso_service.embedded import MiniLmEmbedder, MiniLmEncoder
-from proviso_service.embedded.prepare import find_source, read_float_tensors
+from proviso_service.embedded.prepare import ENCODER_SOURCE, read_float_tensors
 from proviso_service.embedded.tuned import ENCODER, tuned
 from tests.embedded import bert_reference
 
@@ -27,7 +27,7 @@ def encoder(models_dir: Path) -> MiniLmEncoder:
 
 
 def test_vectors_agree_with_the_float_weights(encoder: MiniLmEncoder) -> None:
-    weights = {**read_float_tensors(find_source() / "model.safetensors"), **tuned(ENCODER)}
+    weights = {**read_float_tensors(ENCODER_SOURCE.find() / "model.safetensors"), **tuned(ENCODER)}
     for text in filter(None, TEXTS):
         ids = encoder.tokens(text)
         assert encoder.encode([ids])[0] @ bert_reference.embed(weights, ids) > 0.99, text

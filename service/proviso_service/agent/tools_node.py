@@ -36,11 +36,22 @@ from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import FailureCause, ProvisoError
 from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import FROM_CACHE
-from proviso_service.tools.base import MaybePartial, Rendered, ToolResult, item_of, may_be_repeated, server_of
+from proviso_service.tools.base import (
+    MaybePartial,
+    Rendered,
+    ToolResult,
+    asked_each,
+    item_of,
+    may_be_repeated,
+    server_of,
+)
 from proviso_service.tools.rendering import to_json
 from proviso_service.turns import ContextProblem, Decision, ExitReason, ToolEnd, ToolStart, in_language
 
 _log = structlog.get_logger(__name__)
+
+_TIMES_FOR_MANY = 2
+"""A result of many documents may have so many times the room of another: it takes the place of as many calls."""
 
 _FAILED = "The tool failed. Answer without it, or try another one."
 
@@ -205,7 +216,10 @@ class _Round:
 
     def answer(self, call: ValidCall, finished: ToolOutcome) -> None:
         """Answers a call that has ended, in the room that its share of the rest leaves."""
-        budget = max(0, min(self.scope.limits.tool_result_chars, self._left // max(1, self._calls_left)))
+        most = self.scope.limits.tool_result_chars
+        if asked_each(finished.result):
+            most *= _TIMES_FOR_MANY
+        budget = max(0, min(most, self._left // max(1, self._calls_left)))
         message = self.answers[call.call_id] = _answer(call, finished, self.scope, budget)
         self.count(message)
 

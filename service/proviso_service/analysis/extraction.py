@@ -170,7 +170,7 @@ class Extraction:
     ) -> ExtractOutcome:
         hits, rerank_failed = await self._passages(tenant, matter_id, query, targets)
         passages = [ModelPassage(hit.stored.chunk.text, hit.stored.chunk.section_path) for hit in hits]
-        found = await self._extractor.extract(query.question, passages) if passages else ()
+        found = await self._found(tenant, query.question, hits, passages)
         answers = _answers(hits, found, each_document=query.each_document)
         least = self._settings.min_confidence if query.min_confidence is None else query.min_confidence
         is_found = bool(answers) and answers[0].confidence >= least
@@ -188,6 +188,22 @@ class Extraction:
             documents=sum(not target.error for target in targets),
             bands=self._bands,
         )
+
+    async def _found(
+        self, tenant: str, question: str, hits: Sequence[SearchHit], passages: Sequence[ModelPassage]
+    ) -> Sequence[Sequence[AnswerSpan]]:
+        """Asks the extractor. The passages of a document that calls a party otherwise than the question are asked in
+        the document's words."""
+        ids = [hit.stored.document_id for hit in hits]
+        definitions = await self._parties.definitions(tenant, sorted(set(ids)))
+        places: dict[str, list[int]] = {}
+        for place, document_id in enumerate(ids):
+            places.setdefault(definitions[document_id].in_own_words(question), []).append(place)
+        found: dict[int, Sequence[AnswerSpan]] = {}
+        for asked, some in places.items():
+            answers = await self._extractor.extract(asked, [passages[place] for place in some])
+            found |= zip(some, answers, strict=True)
+        return [found[place] for place in range(len(ids))]
 
     async def _with_values(self, tenant: str, answers: Sequence[CitedAnswer]) -> list[CitedAnswer]:
         """Reads the values of answers. What a document calls its parties is read from its opening."""

@@ -6,10 +6,11 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from proviso_service.analysis.scores import ScoreStore
 from proviso_service.matters import Document, chunk_id
-from proviso_service.reading import Chunk
+from proviso_service.reading import REQUEST_STOP_WORDS, Chunk
 
 EACH_PARTY = "each Party"
 """The name of every party to a contract that defines "Party" as each of them."""
@@ -22,6 +23,14 @@ _MAX_CHARS_BEFORE = 600
 """A definition stands behind the name, the address and the kind of company of a party."""
 
 _MAX_NAMES = 4
+_MIN_NAME_CHARS = 3
+_MAX_KNOWN_NAMES = 4_096
+_USUAL_FIRST_WORDS = frozenset(
+    """
+    advanced american bank capital first general global great international master national new pacific state the united
+    world
+    """.split()  # noqa: SIM905  # as below
+)
 _MAX_KNOWN_DOCUMENTS = 20_000
 
 _TERM = r"[\"\u201c\u2018](?P<term>\w[^\"\u201c\u201d\u2018\u2019()]{0,60}?),?[\"\u201d\u2019]"
@@ -86,6 +95,15 @@ class Definitions:
         others.pop(" ".join(words), None)
         return tuple(others.values())[:_MAX_NAMES]
 
+    def in_own_words(self, question: str) -> str:
+        """Returns a question with the terms by which the document calls its parties in place of their names, or of the
+        first words of these."""
+        for party in self.parties:
+            term = party.terms[0]
+            if not re.search(rf"\b{re.escape(term)}\b", question):
+                question = _beginnings(party.name).sub(term, question)
+        return question
+
 
 def definitions_in(text: str) -> Definitions:
     """Reads the definitions of parties in the opening of a contract. Where two stand before the recitals, what follows
@@ -120,6 +138,16 @@ def _names(before: str, *, are_several: bool) -> Iterator[str]:
     for piece in (piece.strip(" ,.") for piece in several):
         if match := _LEADING_NAME.match(piece) or _LAST_NAME.search(piece):
             yield match["name"].removesuffix(",")
+
+
+@lru_cache(maxsize=_MAX_KNOWN_NAMES)
+def _beginnings(name: str) -> re.Pattern[str]:
+    """Matches a name and its first words, the longest first. One word alone has to be no usual one."""
+    words = [word.strip(",.") for word in name.split()]
+    stands_alone = len(words[0]) >= _MIN_NAME_CHARS and words[0].lower() not in _USUAL_FIRST_WORDS | REQUEST_STOP_WORDS
+    shortest = 1 if stands_alone else 2
+    phrases = [r"\.?,?\s+".join(map(re.escape, words[:count])) for count in range(len(words), shortest - 1, -1)]
+    return re.compile(rf"\b(?:the )?(?:{'|'.join(phrases)})(?!\w)(?:\.(?=\s+[a-z]))?" if phrases else r"(?!)")
 
 
 def _words(name: str) -> list[str]:

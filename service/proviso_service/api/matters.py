@@ -40,7 +40,7 @@ from proviso_service.api.sessions import conversations_about
 from proviso_service.api.uploads import UPLOAD_IDLE_S, UPLOADS_AT_ONCE, Upload
 from proviso_service.errors import MatterNotFound, NotAllowed
 from proviso_service.identity import Role
-from proviso_service.matters import Matter, Matters, Member, MemberStore, Visibility
+from proviso_service.matters import Document, Matter, Matters, Member, MemberStore, Visibility
 from proviso_service.paging import MAX_PAGE_SIZE, PageRequest
 from proviso_service.reading import Span
 from proviso_service.turns import SessionStore
@@ -292,12 +292,17 @@ class MatterServicer(MatterServiceServicer):
         upload = Upload(requests, self._upload_idle_s)
         async with self.admission.one(self._identify(context, "")), aclosing(upload.pieces()) as pieces:
             stored = await self._matters.upload(self._tenant(context), await upload.header(), pieces)
-        return pb.UploadDocumentResponse(document=document(stored.document), already_existed=stored.already_existed)
+        return pb.UploadDocumentResponse(
+            document=self._document(stored.document), already_existed=stored.already_existed
+        )
+
+    def _document(self, value: Document) -> pb.Document:
+        return document(value, self._matters.warnings_about(value))
 
     async def GetDocument(self, request: pb.GetDocumentRequest, context: Context) -> pb.GetDocumentResponse:
         asked = parse(GetDocumentRequestModel, request)
         found = await self._matters.get_document(self._tenant(context), asked.matter_id, asked.document_id)
-        return pb.GetDocumentResponse(document=document(found))
+        return pb.GetDocumentResponse(document=self._document(found))
 
     async def GetDocumentContent(
         self, request: pb.GetDocumentContentRequest, context: Context
@@ -344,7 +349,7 @@ class MatterServicer(MatterServiceServicer):
         asked = parse(ListDocumentsRequestModel, request)
         found = await self._matters.list_documents(self._tenant(context), asked.matter_id, asked.page)
         return pb.ListDocumentsResponse(
-            documents=[document(item) for item in found.items],
+            documents=[self._document(item) for item in found.items],
             next_page_token=found.next_token,
             total_size=found.total_size,
         )
@@ -362,7 +367,7 @@ class MatterServicer(MatterServiceServicer):
         watch = self._matters.watch(self._tenant(context), asked.matter_id, asked.document_ids)
         async with aclosing(watch) as states:
             async for state in states:
-                yield progress(state)
+                yield progress(state, self._matters.warnings_about(state.document))
 
     async def _shown(self, context: Context, value: Matter) -> pb.Matter:
         """Raises MatterNotFound where the caller may see the matter no more, as one that an earlier call has made."""

@@ -2,9 +2,9 @@
 """ToolService: the tools of the agent, called directly."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -221,6 +221,17 @@ MAX_CALLS_WAITING, CALL_WAIT_S = 1_024, 5.0
 """How many more may wait, and for how long: they take milliseconds, and nobody sits before an empty answer."""
 
 
+_Answer = TypeVar("_Answer", pb.SearchResponse, pb.ExecuteIqlResponse, pb.ExtractResponse, pb.ClassifyResponse)
+
+
+class _AboutDocuments(Protocol):
+    @property
+    def matter_id(self) -> str: ...
+
+    @property
+    def document_ids(self) -> Sequence[str]: ...
+
+
 class ToolServicer(ToolServiceServicer):
     """`max_output_chars` bounds the text that RetrieveDocumentation makes of its passages."""
 
@@ -251,7 +262,7 @@ class ToolServicer(ToolServiceServicer):
         asked = parse(SearchRequestModel, request)
         async with self._begun(context) as tenant:
             outcome = await self._retriever.search(tenant, asked.to_domain())
-        return search_response(outcome)
+            return await self._warned(search_response(outcome), tenant, asked, asked.query)
 
     async def ListMatterDocuments(
         self, request: pb.ListMatterDocumentsRequest, context: Context
@@ -278,7 +289,8 @@ class ToolServicer(ToolServiceServicer):
         asked = parse(ExecuteIqlRequestModel, request)
         async with self._begun(context) as tenant:
             outcome = await self._analysis.execute(tenant, asked.to_domain())
-            return await asyncio.to_thread(iql_response, outcome)  # its messages may be thousands
+            answer = await asyncio.to_thread(iql_response, outcome)  # its messages may be thousands
+            return await self._warned(answer, tenant, asked, asked.query)
 
     async def StreamIql(self, request: pb.StreamIqlRequest, context: Context) -> AsyncIterator[pb.StreamIqlResponse]:
         asked = parse(StreamIqlRequestModel, request)
@@ -287,7 +299,10 @@ class ToolServicer(ToolServiceServicer):
             aclosing(self._analysis.stream(tenant, asked.query.to_domain())) as steps,
         ):
             async for progress in steps:
-                yield iql_progress(progress)
+                message = iql_progress(progress)
+                if message.HasField("summary"):
+                    await self._warned(message.summary, tenant, asked.query, asked.query.query)
+                yield message
 
     async def ParseIql(self, request: pb.ParseIqlRequest, context: Context) -> pb.ParseIqlResponse:
         asked = parse(ParseIqlRequestModel, request)
@@ -304,13 +319,13 @@ class ToolServicer(ToolServiceServicer):
         asked = parse(ExtractRequestModel, request)
         async with self._begun(context) as tenant:
             outcome = await self._extraction.extract(tenant, asked.to_domain())
-        return extract_response(outcome)
+            return await self._warned(extract_response(outcome), tenant, asked, asked.question)
 
     async def Classify(self, request: pb.ClassifyRequest, context: Context) -> pb.ClassifyResponse:
         asked = parse(ClassifyRequestModel, request)
         async with self._begun(context) as tenant:
             outcome = await self._classification.classify(tenant, asked.to_domain())
-        return classify_response(outcome)
+            return await self._warned(classify_response(outcome), tenant, asked, *asked.clause_types)
 
     async def RetrieveDocumentation(
         self, request: pb.RetrieveDocumentationRequest, context: Context
@@ -320,6 +335,12 @@ class ToolServicer(ToolServiceServicer):
             outcome = await self._documentation.search(tenant, asked.query, asked.page.size, asked.page.token)
             outlines = await self._documentation.outlines(tenant, outcome)
         return documentation_response(outcome, outlines, self._max_output_chars)
+
+    async def _warned(self, answer: _Answer, tenant: str, asked: _AboutDocuments, *texts: str) -> _Answer:
+        """Adds to an answer what to know of languages that the models do not read."""
+        ids = asked.document_ids
+        answer.warnings.extend(await self._matters.language_warnings(tenant, asked.matter_id, ids, texts))
+        return answer
 
     def _tenant(self, context: Context) -> str:
         return self._identify(context, "").tenant

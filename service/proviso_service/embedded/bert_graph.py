@@ -26,6 +26,9 @@ _OPSET = 20  # the first with Gelu; LayerNormalization is older
 _IR_VERSION = 9  # what opset 20 was released with
 _RUNTIME_DOMAIN = "com.microsoft"  # ONNX Runtime's own operators; the fused integer product is one
 
+SEPARATOR = 102
+"""The token that ends each text of a pair."""
+
 # Weights keep seven bits: processors without VNNI add two 8-bit products in 16 bits, which eight bits would overflow.
 WEIGHT_LEVELS = 63
 _WORD_LEVELS = 127
@@ -69,7 +72,9 @@ class _Builder:
 
     def judge(self) -> bytes:
         first = self._op(
-            "Gather", [self._hidden(), self._constant("first_token", np.asarray(0, dtype=np.int64))], axis=1
+            "Gather",
+            [self._hidden(of_pairs=True), self._constant("first_token", np.asarray(0, dtype=np.int64))],
+            axis=1,
         )
         seen = self._op(
             "Tanh", [self._dense("judge.dense", self._op("Squeeze", [first, self._ints("token_axis", [1])]))]
@@ -79,8 +84,8 @@ class _Builder:
         self._nodes.append(onnx_format.node("Add", [self._op("MatMul", [seen, weight]), bias], ["verdicts"], {}))
         return self._model("judge", "verdicts", len(self._weights["judge.verdicts.bias"]))
 
-    def _hidden(self) -> str:
-        hidden = self._embeddings()
+    def _hidden(self, *, of_pairs: bool = False) -> str:
+        hidden = self._embeddings(of_pairs=of_pairs)
         bias = self._mask_bias()
         layer = 0
         while f"encoder.layer.{layer}.output.dense.weight" in self._weights:
@@ -101,15 +106,27 @@ class _Builder:
             opsets={"": _OPSET, _RUNTIME_DOMAIN: 1},
         )
 
-    def _embeddings(self) -> str:
+    def _embeddings(self, *, of_pairs: bool) -> str:
         looked_up = self._words()
-        # A sentence encoder sees one segment, so the first segment's vector is part of every position.
         positions = self._weights["embeddings.position_embeddings.weight"][: self._shape.max_tokens]
-        segment = self._weights["embeddings.token_type_embeddings.weight"][0]
-        table = self._constant("positions", positions + segment)
+        segments = self._weights["embeddings.token_type_embeddings.weight"]
+        if of_pairs:
+            looked_up = self._op(
+                "Add", [looked_up, self._op("Gather", [self._constant("segments", segments), self._segment()])]
+            )
+        else:
+            positions = positions + segments[0]  # one text is one segment, so its vector is part of every position
+        table = self._constant("positions", positions)
         tokens = self._op("Shape", ["input_ids"], start=1, end=2)
         sliced = self._op("Slice", [table, self._ints("zero", [0]), tokens, self._ints("first_axis", [0])])
         return self._layer_norm("embeddings.LayerNorm", self._op("Add", [looked_up, sliced]))
+
+    def _segment(self) -> str:
+        """Numbers the segment of each token: 0 up to the first separator, and 1 after it."""
+        separators = self._op("Equal", ["input_ids", self._ints("separator", [SEPARATOR])])
+        counted = self._op("Cast", [separators], to=ElementType.INT64)
+        before = self._op("CumSum", [counted, self._ints("token_axis", [1])], exclusive=1)
+        return self._op("Min", [before, self._ints("last_segment", [1])])
 
     def _words(self) -> str:
         levels, scale = quantised(self._weights["embeddings.word_embeddings.weight"], axis=1, levels=_WORD_LEVELS)

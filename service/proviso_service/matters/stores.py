@@ -1,6 +1,6 @@
 """The stores that matters need: rows and bytes. Every method is scoped by tenant."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -240,6 +240,10 @@ class MatterStore(WorkQueue, Protocol):
 
     async def all_documents(self, tenant: str, matter_id: str) -> Sequence[Document]:
         """Returns every document of a matter in the order of upload."""
+        ...
+
+    async def documents_in_others(self, tenant: str, matter_id: str, languages: Collection[str]) -> Sequence[Document]:
+        """Returns the documents whose language is known and none of these, in the order of upload."""
         ...
 
     async def documents_after(self, last: Document | None, limit: int) -> Sequence[Document]:

@@ -1,10 +1,10 @@
-"""Tells in the results of tools which documents were searched, and what became of the document on view.
+"""Tells in the results of tools which documents were searched, and what became of the document on view: only turns
+with a document on view are told, as the answer has to say when it rests on other documents alone. Also tells where the
+models do not read the language of what was asked, or of documents."""
 
-Only turns with a document on view are told: the answer has to say when it rests on other documents alone."""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from proviso_service.concurrency import together
 from proviso_service.errors import DocumentNotFound
@@ -21,16 +21,20 @@ from proviso_service.tools.base import (
     ToolArgs,
     ToolResult,
     ToolScope,
+    asked_each,
 )
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import first_fitting, to_json
 
 _MAX_NAMES_CHARS = 200
+_ASKED = ("query", "question")
+"""The arguments of tools that say what is asked."""
 
 
 @dataclass(frozen=True, slots=True)
-class ResultOnView:
-    """The result of a tool, and the note on the document on view."""
+class NotedResult:
+    """The result of a tool, and a note on it. Its rendering has the note before everything else, so that no cut takes
+    it off. Where something of the document on view was found, the result names it, and the note does not."""
 
     result: ToolResult
     note: TurnResult
@@ -43,16 +47,56 @@ class ResultOnView:
     def partial(self) -> bool:
         return isinstance(self.result, MaybePartial) and self.result.partial
 
+    @property
+    def asked_each(self) -> bool:
+        return asked_each(self.result)
+
     def data(self) -> dict[str, Any]:
         return self.note.as_json() | self.result.data()
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The result with the note before everything else, so that no cut takes it off. Where something of the document
-        on view was found, the result names it, and the note does not."""
         named = {"document_id", "filename"} if self.note.on_view and self.note.on_view.found else set[str]()
         note = to_json(self.note.model_dump(exclude_unset=True, exclude={"on_view": named})).removesuffix("}") + ","
         rendered = self.result.render(number, max_chars - len(note))
         return Rendered(note + rendered.text.removeprefix("{"), rendered.truncated, rendered.artifact)
+
+
+@dataclass(frozen=True, slots=True)
+class NotedSearch(NotedResult):
+    """A noted result of looking in documents."""
+
+    looked: LookedIn
+
+    def looked_in(self) -> LookedIn:
+        return self.looked
+
+
+class WarnsOfLanguages(Protocol):
+    async def language_warnings(
+        self, tenant: str, matter_id: str, document_ids: Collection[str], asked: Sequence[str]
+    ) -> tuple[str, ...]: ...
+
+
+class WithLanguageWarnings:
+    """A tool that looks in documents of the matter, whose results also tell where the models do not read a language."""
+
+    def __init__(self, tool: Tool, matters: WarnsOfLanguages) -> None:
+        self._tool = tool
+        self._matters = matters
+        self.name = tool.name
+        self.description = tool.description
+        self.args = tool.args
+        self.needs_matter = tool.needs_matter
+        self.is_retrieval = tool.is_retrieval
+
+    async def run(self, scope: ToolScope, args: ToolArgs) -> ToolResult:
+        result = await self._tool.run(scope, args)
+        if scope.matter_id is None or not isinstance(result, LooksInDocuments):
+            return result
+        looked = result.looked_in()
+        said = [text for name in _ASKED if (text := getattr(args, name, ""))]
+        warnings = await self._matters.language_warnings(scope.caller.tenant, scope.matter_id, looked.asked, said)
+        return NotedSearch(result, TurnResult(languages=warnings), looked) if warnings else result
 
 
 def with_document_on_view(tools: ToolRegistry, matters: MatterReader) -> ToolRegistry:
@@ -82,7 +126,7 @@ class WithDocumentOnView:
             return result
         if not isinstance(result, LooksInDocuments):
             viewed = DocumentOnView(document_id=scope.document_id, filename=scope.document_name)
-            return ResultOnView(result, TurnResult(on_view=viewed))
+            return NotedResult(result, TurnResult(on_view=viewed))
         looked_in = result.looked_in()
         searched, of = await self._searched(scope.caller.tenant, scope.matter_id, scope.document_id, looked_in)
         viewed = DocumentOnView(
@@ -91,7 +135,7 @@ class WithDocumentOnView:
             searched=scope.document_id in searched,
             found=scope.document_id in looked_in.found,
         )
-        return ResultOnView(result, TurnResult(searched=_counts(searched, of, scope.document_id), on_view=viewed))
+        return NotedResult(result, TurnResult(searched=_counts(searched, of, scope.document_id), on_view=viewed))
 
     async def _searched(
         self, tenant: str, matter_id: str, viewed_id: str, looked_in: LookedIn

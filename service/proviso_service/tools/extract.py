@@ -35,6 +35,7 @@ from proviso_service.tools.rendering import (
     excerpt_of,
     fair_share,
     part_around,
+    stems_of,
     to_json,
 )
 from proviso_service.tools.search import MAX_DOCUMENT_IDS
@@ -43,6 +44,8 @@ MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600
 MAX_OTHER_SHOWN = 100
 MIN_SENTENCE_CHARS = 80
+_LIKELY, _UNLIKELY = 0.25, 0.1
+_SENTENCE_CHARS = 300
 _SCORE_DIGITS = 3
 
 DESCRIPTION = """\
@@ -84,6 +87,10 @@ class ExtractResult:
     def found(self) -> bool:
         """Whether anything was found. Answers of low confidence count, since their passages can be read."""
         return bool(self.outcome.answer or self.outcome.alternatives)
+
+    @property
+    def asked_each(self) -> bool:
+        return self.outcome.query.each_document
 
     @property
     def partial(self) -> bool:
@@ -140,20 +147,29 @@ class ExtractResult:
 
     def _add_passages(self, frame: dict[str, Any], number: Number, room: int) -> bool:
         """Adds passages to the frame while there is room. Returns whether all were added as a whole."""
-        waiting = list(self._by_weight())
+        waiting = self._worth_showing()
+        stems = stems_of(self.outcome.query.question)
         is_whole = True
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
-            empty = _shown(1_000, answer, passage.empty())
+            empty = _shown(1_000, answer, passage.empty(), each=self.asked_each)
             share = fair_share(room, len(waiting) - position, empty, self._least_chars)
-            part = _excerpt_around(passage, citation, share, self._least_chars)
+            part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self.asked_each)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
-            frame[place].append(_shown(number(part), answer, part))
+            frame[place].append(_shown(number(part), answer, part, each=self.asked_each))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
+
+    def _worth_showing(self) -> list[tuple[str, CitedAnswer | None, AnswerCitation]]:
+        """The passages to show, in order: where each document was asked, without those that say hardly anything beside
+        a sure answer."""
+        found = list(self._by_weight())
+        if not self.asked_each or (found[:1] and found[0][2].confidence < _LIKELY):
+            return found
+        return [one for one in found if one[2].confidence >= _UNLIKELY]
 
     def _citation(self, citation: AnswerCitation) -> dict[str, Any]:
         stored, chunk = citation.stored, self.outcome.passage(citation)
@@ -211,15 +227,26 @@ class IsaacusExtract:
 
 
 def _excerpt_around(
-    passage: SourcePassage, citation: AnswerCitation, max_chars: int, min_chars: int
+    passage: SourcePassage,
+    citation: AnswerCitation,
+    stems: frozenset[str],
+    max_chars: int,
+    min_chars: int,
+    *,
+    alone: bool,
 ) -> SourcePassage | None:
+    """The answer with what stands around it, or with little of that where it goes `alone`."""
     answer = Span(citation.start - passage.start, citation.end - passage.start)
-    return excerpt_of(passage, lambda limit: part_around(passage.text, answer, limit), max_chars, min_chars)
+    if alone:
+        max_chars = min(max_chars, max(answer.end - answer.start, _SENTENCE_CHARS))
+    return excerpt_of(passage, lambda limit: part_around(passage.text, answer, stems, limit), max_chars, min_chars)
 
 
-def _shown(ref: int, answer: CitedAnswer | None, part: SourcePassage) -> dict[str, Any]:
-    # The text holds the whole of it.
-    said = {"answer": answer.text[:MAX_OTHER_SHOWN], "confidence": round(answer.confidence, 3)} if answer else {}
+def _shown(ref: int, answer: CitedAnswer | None, part: SourcePassage, *, each: bool) -> dict[str, Any]:
+    # The text holds the whole of the answer, and where each document was asked hardly more than a long one.
+    is_told = answer is not None and not (each and len(answer.text) > MAX_OTHER_SHOWN)
+    said: dict[str, Any] = {"answer": answer.text[:MAX_OTHER_SHOWN]} if answer and is_told else {}
+    said |= {"confidence": round(answer.confidence, 3)} if answer else {}
     place = {"page": part.page} if part.page else {}
     return {
         "ref": ref,

@@ -130,9 +130,12 @@ def best_part(text: str, stems: frozenset[str], max_chars: int) -> Span:
     return best_excerpt(text, list(_marks(text, stems)), max_chars)
 
 
-def part_around(text: str, span: Span, max_chars: int) -> Span:
-    """The part of a text, of at most `max_chars` code points, that contains `span`, or the beginning of it where it is
-    longer."""
+def part_around(text: str, span: Span, stems: frozenset[str], max_chars: int) -> Span:
+    """The part of a text, of at most `max_chars` code points, that contains `span`, or, where it is longer, the part of
+    it that contains the most of `stems`."""
+    if span.end - span.start > max_chars:
+        part = best_part(text[span.start : span.end], stems, max_chars)
+        return Span(span.start + part.start, span.start + part.end)
     return best_excerpt(text, [Mark(span, "")], max_chars)
 
 

@@ -50,6 +50,9 @@ BRACKETED = "FundAdv_20181205_POS 8C_EX-99.(H)(3)_11447739_Marketing Agreement.t
         (f"{BRACKETED} says that the Customer pays USD 5,000 a month [1].", Outcome.GROUNDED),
         (f"{BRACKETED} says that the Customer pays USD 8,000 a month [1].", Outcome.UNGROUNDED),
         (f"- {BRACKETED}", Outcome.SEARCHED),
+        (f"I found no passage that answers this for certain in {BRACKETED}. The closest:", Outcome.REFUSAL),
+        (f"- I found nothing on this in {BRACKETED}.", Outcome.MISSING),
+        (f"I found no passage in {BRACKETED}, but the fee is USD 8,000.", Outcome.UNGROUNDED),
     ],
 )
 def test_the_name_of_a_file_is_one_name_whatever_stands_in_it(sentence: str, expected: Outcome) -> None:

@@ -125,7 +125,7 @@ class LegalHold(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., reason: _Optional[str] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Document(_message.Message):
-    __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id", "failure_cause")
+    __slots__ = ("document_id", "matter_id", "filename", "media_type", "size_bytes", "sha256", "status", "failure_reason", "character_count", "chunk_count", "page_count", "upload_time", "replaces_document_id", "failure_cause", "language", "warnings")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     MATTER_ID_FIELD_NUMBER: _ClassVar[int]
     FILENAME_FIELD_NUMBER: _ClassVar[int]
@@ -140,6 +140,8 @@ class Document(_message.Message):
     UPLOAD_TIME_FIELD_NUMBER: _ClassVar[int]
     REPLACES_DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     FAILURE_CAUSE_FIELD_NUMBER: _ClassVar[int]
+    LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     matter_id: str
     filename: str
@@ -154,7 +156,9 @@ class Document(_message.Message):
     upload_time: _timestamp_pb2.Timestamp
     replaces_document_id: str
     failure_cause: _errors_pb2.FailureCause
-    def __init__(self, document_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., status: _Optional[_Union[DocumentStatus, str]] = ..., failure_reason: _Optional[str] = ..., character_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., page_count: _Optional[int] = ..., upload_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., replaces_document_id: _Optional[str] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ...) -> None: ...
+    language: str
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, document_id: _Optional[str] = ..., matter_id: _Optional[str] = ..., filename: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., status: _Optional[_Union[DocumentStatus, str]] = ..., failure_reason: _Optional[str] = ..., character_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., page_count: _Optional[int] = ..., upload_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., replaces_document_id: _Optional[str] = ..., failure_cause: _Optional[_Union[_errors_pb2.FailureCause, str]] = ..., language: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CreateMatterRequest(_message.Message):
     __slots__ = ("name", "user_id", "request_id")

@@ -413,7 +413,7 @@ class SnippetHighlight(_message.Message):
     def __init__(self, start: _Optional[int] = ..., end: _Optional[int] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
-    __slots__ = ("results", "total_size", "query", "matter_id", "reranked", "documents_available", "documents_processing", "truncated", "documents_matching", "document_errors", "documents_not_searched", "next_page_token", "total_size_exact", "empty_reason", "best_semantic_score")
+    __slots__ = ("results", "total_size", "query", "matter_id", "reranked", "documents_available", "documents_processing", "truncated", "documents_matching", "document_errors", "documents_not_searched", "next_page_token", "total_size_exact", "empty_reason", "best_semantic_score", "warnings")
     RESULTS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
@@ -429,6 +429,7 @@ class SearchResponse(_message.Message):
     TOTAL_SIZE_EXACT_FIELD_NUMBER: _ClassVar[int]
     EMPTY_REASON_FIELD_NUMBER: _ClassVar[int]
     BEST_SEMANTIC_SCORE_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     results: _containers.RepeatedCompositeFieldContainer[SearchResult]
     total_size: int
     query: str
@@ -444,7 +445,8 @@ class SearchResponse(_message.Message):
     total_size_exact: bool
     empty_reason: SearchEmptyReason
     best_semantic_score: float
-    def __init__(self, results: _Optional[_Iterable[_Union[SearchResult, _Mapping]]] = ..., total_size: _Optional[int] = ..., query: _Optional[str] = ..., matter_id: _Optional[str] = ..., reranked: _Optional[bool] = ..., documents_available: _Optional[_Iterable[str]] = ..., documents_processing: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., documents_matching: _Optional[_Iterable[_Union[DocumentHits, _Mapping]]] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., documents_not_searched: _Optional[int] = ..., next_page_token: _Optional[str] = ..., total_size_exact: _Optional[bool] = ..., empty_reason: _Optional[_Union[SearchEmptyReason, str]] = ..., best_semantic_score: _Optional[float] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, results: _Optional[_Iterable[_Union[SearchResult, _Mapping]]] = ..., total_size: _Optional[int] = ..., query: _Optional[str] = ..., matter_id: _Optional[str] = ..., reranked: _Optional[bool] = ..., documents_available: _Optional[_Iterable[str]] = ..., documents_processing: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., documents_matching: _Optional[_Iterable[_Union[DocumentHits, _Mapping]]] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., documents_not_searched: _Optional[int] = ..., next_page_token: _Optional[str] = ..., total_size_exact: _Optional[bool] = ..., empty_reason: _Optional[_Union[SearchEmptyReason, str]] = ..., best_semantic_score: _Optional[float] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DocumentHits(_message.Message):
     __slots__ = ("document_id", "filename", "passages")
@@ -533,7 +535,7 @@ class ExtractAlternative(_message.Message):
     def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citation: _Optional[_Union[ExtractCitation, _Mapping]] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class ExtractResponse(_message.Message):
-    __slots__ = ("answer", "score", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated", "likelihood")
+    __slots__ = ("answer", "score", "citations", "question", "found", "alternatives", "model", "document_errors", "truncated", "likelihood", "warnings")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -544,6 +546,7 @@ class ExtractResponse(_message.Message):
     DOCUMENT_ERRORS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
     LIKELIHOOD_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     answer: str
     score: float
     citations: _containers.RepeatedCompositeFieldContainer[ExtractCitation]
@@ -554,7 +557,8 @@ class ExtractResponse(_message.Message):
     document_errors: _containers.RepeatedCompositeFieldContainer[DocumentError]
     truncated: bool
     likelihood: Likelihood
-    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, answer: _Optional[str] = ..., score: _Optional[float] = ..., citations: _Optional[_Iterable[_Union[ExtractCitation, _Mapping]]] = ..., question: _Optional[str] = ..., found: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[ExtractAlternative, _Mapping]]] = ..., model: _Optional[str] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., truncated: _Optional[bool] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ClassifyRequest(_message.Message):
     __slots__ = ("matter_id", "clause_types", "document_ids", "min_score", "page_size", "page_token")
@@ -597,7 +601,7 @@ class ClassifiedClause(_message.Message):
     def __init__(self, clause_type: _Optional[str] = ..., score: _Optional[float] = ..., text_excerpt: _Optional[str] = ..., document_id: _Optional[str] = ..., filename: _Optional[str] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., chunk_id: _Optional[str] = ..., citation: _Optional[_Union[SearchCitation, _Mapping]] = ..., likelihood: _Optional[_Union[Likelihood, str]] = ...) -> None: ...
 
 class ClassifyResponse(_message.Message):
-    __slots__ = ("clauses", "total_size", "clause_types_searched", "truncated", "document_errors", "model", "counts", "next_page_token")
+    __slots__ = ("clauses", "total_size", "clause_types_searched", "truncated", "document_errors", "model", "counts", "next_page_token", "warnings")
     CLAUSES_FIELD_NUMBER: _ClassVar[int]
     TOTAL_SIZE_FIELD_NUMBER: _ClassVar[int]
     CLAUSE_TYPES_SEARCHED_FIELD_NUMBER: _ClassVar[int]
@@ -606,6 +610,7 @@ class ClassifyResponse(_message.Message):
     MODEL_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     clauses: _containers.RepeatedCompositeFieldContainer[ClassifiedClause]
     total_size: int
     clause_types_searched: _containers.RepeatedScalarFieldContainer[str]
@@ -614,7 +619,8 @@ class ClassifyResponse(_message.Message):
     model: str
     counts: _containers.RepeatedCompositeFieldContainer[ClauseTypeCount]
     next_page_token: str
-    def __init__(self, clauses: _Optional[_Iterable[_Union[ClassifiedClause, _Mapping]]] = ..., total_size: _Optional[int] = ..., clause_types_searched: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., model: _Optional[str] = ..., counts: _Optional[_Iterable[_Union[ClauseTypeCount, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, clauses: _Optional[_Iterable[_Union[ClassifiedClause, _Mapping]]] = ..., total_size: _Optional[int] = ..., clause_types_searched: _Optional[_Iterable[str]] = ..., truncated: _Optional[bool] = ..., document_errors: _Optional[_Iterable[_Union[DocumentError, _Mapping]]] = ..., model: _Optional[str] = ..., counts: _Optional[_Iterable[_Union[ClauseTypeCount, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ClauseTypeCount(_message.Message):
     __slots__ = ("clause_type", "clauses", "documents")

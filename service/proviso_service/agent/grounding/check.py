@@ -246,6 +246,7 @@ class SentenceCheck:
 
     def _talk(self, read: Statement, talk: Talk) -> Outcome | None:
         """The outcome of a sentence that states no facts; None where it does after all."""
+        read = self._without_files(read)
         is_list = _NOT_FOUND.match(read.text) is not None
         is_loose = talk in (Talk.COURTESY, Talk.QUESTION) and all(_is_said_by_the_way(v, read) for v in read.values)
         if not (is_loose or self.known.has_figures(read)) or not (is_list or self.known.has_names(read)):
@@ -280,12 +281,15 @@ class SentenceCheck:
         is_line = "|" in bare or bare.endswith(":") or bare[-1:] not in (".", "!", "。", "！")
         return is_line and not _CLAIMS.search(bare) and self.known.has_names(read)
 
+    def _without_files(self, read: Statement) -> Statement:
+        """A sentence without the names of the turn's files: each is one name, whatever figures and words it has."""
+        named = [name for name in self.known.files if name in read.text]
+        return Statement(without_notes(read.text, named), self.language) if named else read
+
     def _rests_on(self, read: Statement, sources: Sequence[Source]) -> bool:
         """Whether the figures, dates, names, roles and places of a sentence stand in these sources, and whether it says
-        nothing that is opposite to them. The name of a source's file is one name, whatever figures and words it has."""
-        named = {one.passage.filename for one in sources if one.passage and one.passage.filename in read.text}
-        if named:
-            read = Statement(without_notes(read.text, named), self.language)
+        nothing that is opposite to them."""
+        read = self._without_files(read)
         words = frozenset().union(*(source.words for source in sources)) | words_of(self.known.sources.names)
         roles = frozenset().union(*(source.roles for source in sources))
         places = set().union(*(source.places for source in sources)) | places_in(self.known.sources.names)

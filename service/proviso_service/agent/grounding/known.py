@@ -13,6 +13,7 @@ from proviso_service.agent.grounding.statement import Statement
 from proviso_service.agent.grounding.words import words_of
 from proviso_service.reading import Figure, Value, is_total, stands_in, values_of
 
+_FILE = "filename: "
 _HUNDREDTH = Decimal("0.0101")
 
 
@@ -23,6 +24,13 @@ class TurnKnowledge:
     sources: Sources
     question: str
     shown: list[Figure] = field(default_factory=list)
+
+    @property
+    def files(self) -> set[str]:
+        """The names of the files that the turn's tools have told."""
+        told = (line for one in self.sources.own_results() for line in one.text.splitlines())
+        listed = {line.removeprefix(_FILE) for line in told if line.startswith(_FILE)}
+        return {passage.filename for passage in self.sources.passages} | listed
 
     def is_name(self, quoted: str) -> bool:
         """Whether words in quotation marks are the name of a file, a heading, a matter or a reference."""
@@ -91,4 +99,4 @@ def holds(text: str, quoted: str) -> bool:
 
 def lists_file(facts: str, item: str) -> bool:
     """Whether an item of a list is the name of a file that the result of a tool has told."""
-    return f"filename: {item.strip().lstrip('-*• ')}" in facts.splitlines()
+    return f"{_FILE}{item.strip().lstrip('-*• ')}" in facts.splitlines()

@@ -51,7 +51,7 @@ def _legal_hold(value: LegalHold) -> matters_pb2.LegalHold:
     return matters_pb2.LegalHold(user_id=value.user, reason=value.reason, update_time=timestamp(value.time))
 
 
-def document(value: Document) -> matters_pb2.Document:
+def document(value: Document, warnings: Sequence[str] = ()) -> matters_pb2.Document:
     return matters_pb2.Document(
         document_id=value.document_id,
         matter_id=value.matter_id,
@@ -67,6 +67,8 @@ def document(value: Document) -> matters_pb2.Document:
         page_count=value.page_count,
         upload_time=timestamp(value.upload_time),
         replaces_document_id=value.replaces_document_id,
+        language=value.language,
+        warnings=warnings,
     )
 
 
@@ -104,9 +106,9 @@ def document_page(value: DocumentPage) -> matters_pb2.GetDocumentPageResponse:
     )
 
 
-def progress(value: DocumentProgress) -> matters_pb2.WatchDocumentsResponse:
+def progress(value: DocumentProgress, warnings: Sequence[str]) -> matters_pb2.WatchDocumentsResponse:
     return matters_pb2.WatchDocumentsResponse(
-        document=document(value.document), chunks_done=value.chunks_done, chunks_total=value.chunks_total
+        document=document(value.document, warnings), chunks_done=value.chunks_done, chunks_total=value.chunks_total
     )
 
 

@@ -1,7 +1,7 @@
 """Rows of documents, from upload through ingestion to deletion, and of leftovers of uploads and deletions."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -49,6 +49,7 @@ from proviso_service.backends.sql.tables import (
 )
 from proviso_service.erasure import DeletionKind
 from proviso_service.errors import DocumentNotFound, MatterNotFound, UnderLegalHold
+from proviso_service.language import written_in
 from proviso_service.matters import ClaimLost, Document, DocumentStatus, Leftover
 from proviso_service.models import PassageWords, Vectors
 from proviso_service.paging import Page, PageRequest
@@ -119,6 +120,13 @@ class DocumentRows(Store):
         return [document_of(row) for row in transaction.execute(_ALL_DOCUMENTS, _place(tenant, matter_id))]
 
     @reading
+    def documents_in_others(
+        self, transaction: Connection, tenant: str, matter_id: str, languages: Collection[str]
+    ) -> Sequence[Document]:
+        query = _documents_of(tenant, matter_id).where(documents.c.language.not_in(["", *languages]))
+        return [document_of(row) for row in transaction.execute(query.order_by(documents.c.upload_time))]
+
+    @reading
     @across_tenants
     def documents_after(self, transaction: Connection, last: Document | None, limit: int) -> Sequence[Document]:
         query = select(*DOCUMENT_COLUMNS).order_by(documents.c.tenant, documents.c.document_id).limit(limit)
@@ -164,16 +172,17 @@ class IngestedRows(Store):
     ) -> Document:
         # Built before the transaction, so that other writers do not wait for it.
         contents = await asyncio.to_thread(contents_of, document, parsed, chunks, model_id, vectors, words_id, words)
-        measures = {
+        measures: dict[str, int | str] = {
             "character_count": len(parsed.text),
             "chunk_count": len(chunks),
             "page_count": len(parsed.pages),
+            "language": written_in(parsed.text),
         }
         return await self._commit_contents(document, contents, measures)
 
     @growing
     def _commit_contents(
-        self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int]
+        self, transaction: Connection, document: Document, contents: Contents, measures: dict[str, int | str]
     ) -> Document:
         if lock_document(transaction, document).status.is_final:
             raise ClaimLost(document.document_id)

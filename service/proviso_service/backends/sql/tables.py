@@ -132,6 +132,7 @@ documents = Table(
     Column("upload_time", UtcDateTime, nullable=False),
     Column("replaces_document_id", NAME, nullable=False),
     Column("failure_cause", enumerated(FailureCause)),
+    Column("language", NAME, nullable=False, server_default=""),
     PrimaryKeyConstraint("tenant", "document_id"),
     UniqueConstraint("tenant", "matter_id", "sha256"),
     ForeignKeyConstraint(["tenant", "matter_id"], ["matters.tenant", "matters.matter_id"], ondelete="CASCADE"),

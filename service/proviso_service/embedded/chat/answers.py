@@ -82,7 +82,8 @@ async def _quoted_answer(
         return WrittenAnswer(defined + _caveat(evidence))
     ranked = await rank(embedder, wanted, evidence.passages)
     good = [one for one in ranked if is_answer(one, wanted)]
-    if evidence.extracted and not _is_certain(good, wanted):
+    asks_all = len(target.documents) == 1 and extracted.asks_for_all(request.question)
+    if evidence.extracted and (asks_all or not _is_certain(good, wanted)):
         text = _extracted_answer(request, target, evidence, good)
         if text:
             return WrittenAnswer(text + _caveat(evidence))
@@ -119,6 +120,9 @@ def _extracted_answer(
         if target.documents:
             return extracted.side_by_side(answers, target)
         return extracted.by_document(request, evidence.extracted[-1], evidence.listing)
+    asks_all = len(target.documents) == 1 and extracted.asks_for_all(request.question)
+    if asks_all and (places := extracted.places_of_all(answers)):
+        return places
     sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
     agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
     if agreed or extracted.is_sure(answers):
@@ -199,7 +203,8 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
     about_target = "" if target.documents else _missing(target, listing) or _unready(target)
     if about_target:
         return about_target
-    if listing and (request.intent is Intent.LIST or (request.intent is Intent.COUNT and not evidence.searches)):
+    looked = bool(evidence.searches or evidence.extracted)
+    if listing and (request.intent is Intent.LIST or (request.intent is Intent.COUNT and not looked)):
         return documents_answer(request, target, listing)
     if evidence.searches or evidence.parts or evidence.extracted:
         return ""

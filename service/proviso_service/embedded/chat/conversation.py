@@ -181,6 +181,12 @@ class Evidence:
         return any(document_id in search.document_ids and not _passed_over(search) for search in self.searches)
 
     @property
+    def language_notes(self) -> tuple[str, ...]:
+        """What the tools tell of languages that the models do not read."""
+        results = (*self.searches, *self.analyses, *self.classified, *self.extracted)
+        return tuple(dict.fromkeys(note for one in results for note in one.languages))
+
+    @property
     def has_searched_all(self) -> bool:
         return any(not search.document_ids for search in self.searches)
 

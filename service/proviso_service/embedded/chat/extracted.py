@@ -16,7 +16,7 @@ from proviso_service.embedded.chat.text import (
     split_sentences,
     stems,
 )
-from proviso_service.embedded.chat.wording import bullets, counted, joined, name, phrase, place, quote
+from proviso_service.embedded.chat.wording import ALL_FOUND, bullets, counted, joined, name, phrase, place, quote
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
@@ -36,6 +36,22 @@ _PROBABLY = 0.45
 _CLOSEST = 4
 _OF_EACH = 2
 _MAX_LISTED = 12
+_ASKS_ALL = re.compile(
+    r"\b(?:all of (?:them|these|it)|(?:list|give|name|show|quote)(?: me| us)? (?:all|every\w*|them)|everything"
+    r"|all (?:the )?(?:places|grounds|cases|events|reasons|duties|obligations|conditions)|on what grounds)\b"
+    r"|\b(?:alle (?:Stellen|Gr\u00fcnde|F\u00e4lle|Pflichten)|s\u00e4mtliche\w*|tous les cas|toutes les raisons)\b",
+    re.IGNORECASE,
+)
+_ASKS_LAW = re.compile(r"\blaws?\b", re.IGNORECASE)
+_OF_A_STATE = re.compile(r"\b(?:U\.?S\.?|American) state", re.IGNORECASE)
+_US_STATES = (
+    *("Alabama", "Alaska", "Arizona", "Arkansas", "California", "Colorado", "Connecticut", "Delaware", "Florida"),
+    *("Georgia", "Hawaii", "Idaho", "Illinois", "Indiana", "Iowa", "Kansas", "Kentucky", "Louisiana", "Maine"),
+    *("Maryland", "Massachusetts", "Michigan", "Minnesota", "Mississippi", "Missouri", "Montana", "Nebraska"),
+    *("Nevada", "New Hampshire", "New Jersey", "New Mexico", "New York", "North Carolina", "North Dakota", "Ohio"),
+    *("Oklahoma", "Oregon", "Pennsylvania", "Rhode Island", "South Carolina", "South Dakota", "Tennessee", "Texas"),
+    *("Utah", "Vermont", "Virginia", "Washington", "Wisconsin", "Wyoming"),
+)
 _ASKS_LARGEST = re.compile(r"\b(?:longest|highest|largest|biggest|most|latest|greatest)\b", re.IGNORECASE)
 _ASKS_SMALLEST = re.compile(r"\b(?:shortest|lowest|smallest|least|cheapest|earliest)\b", re.IGNORECASE)
 
@@ -52,7 +68,7 @@ def sentence_of(answer: ExtractedAnswer) -> str:
         if wanted and wanted in sentence:
             return excerpt(sentence, pattern)
     shown = one_line(plain(answer.text))
-    return excerpt(wanted if wanted in shown else shown)  # of a long answer a part is shown
+    return excerpt(wanted if wanted and wanted in shown else shown)  # of a long answer a part is shown
 
 
 def _quoted(answer: ExtractedAnswer) -> str:
@@ -84,6 +100,17 @@ def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
     return (bool(shared) and answer.confidence >= _LEAST) or (len(asked) > _FEW_WORDS and answer.confidence >= _NEAR)
 
 
+def asks_for_all(question: str) -> bool:
+    """Tells whether a question asks for all places of a document that answer it."""
+    return _ASKS_ALL.search(question) is not None
+
+
+def places_of_all(answers: Sequence[ExtractedAnswer]) -> str:
+    """Lists the likely answers of a document; empty where there are none."""
+    likely = _distinct([one for one in answers if one.confidence >= _HAS_CLAUSE])
+    return f"{ALL_FOUND}\n{bullets(map(line_of, likely))}" if likely else ""
+
+
 def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
     return list({(one.document_id, sentence_of(one)): one for one in reversed(answers)}.values())[::-1]
 
@@ -95,7 +122,7 @@ def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments) ->
         best.setdefault(answer.document_id, []).append(answer)
     lines = [line_of(one) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
     lines += [
-        f"{name(one.filename)}: nothing found on this." for one in target.documents if one.document_id not in best
+        f"I found nothing on this in {name(one.filename)}." for one in target.documents if one.document_id not in best
     ]
     lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
     return f"Side by side:\n{bullets(lines)}" if best else ""
@@ -103,34 +130,57 @@ def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments) ->
 
 def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: DocumentList | None) -> str:
     """Says which of all documents have what was asked for, or have not, or which has most of it."""
-    answers = extracted.answers
+    answers, question = extracted.answers, request.question
     firsts = {one.document_id: one for one in reversed(answers)}
     having = [one for one in answers if one.confidence >= _HAS_CLAUSE and firsts[one.document_id] is one]
-    question = request.question
-    named = [one for one in having if any(word in sentence_of(one) for word in request.names)]
+    places = _US_STATES if _OF_A_STATE.search(question) else request.names
+    named = [one for one in having if any(word in sentence_of(one) for word in places)]
+    asks_extreme = _ASKS_LARGEST.search(question) or _ASKS_SMALLEST.search(question)
+    if request.asks_what_lacks and having and not asks_extreme:
+        return _what_lacks(request, extracted, having, named, listing)
     having = named or having  # of laws, those of the country that is named
-    if _ASKS_LARGEST.search(question) or _ASKS_SMALLEST.search(question):
+    if asks_extreme:
         chosen = _extreme(having, largest=_ASKS_LARGEST.search(question) is not None)
         others = [one for one in having if one is not chosen][: _MAX_LISTED - 1]
         if chosen is not None:
             rest = f"\n\nOthers that state one:\n{bullets(map(line_of, others))}" if others else ""
             return f"{line_of(chosen)}{rest}"
-    shows_all = not extracted.not_shown or extracted.not_shown_confidence < _HAS_CLAUSE
-    if request.asks_what_lacks and listing is not None and listing.is_whole and shows_all:
-        return _lacking(having, listing)
-    if request.asks_what_lacks and having:
-        lines = bullets(map(line_of, having[:_MAX_LISTED]))
-        return f"I can't tell for each document. Those that have a passage on it:\n{lines}"
     if not having:
         return closest(answers, "", question, request.language)
     certain = [one for one in having if one.confidence >= _PROBABLY]
-    asked = f" of {extracted.documents_asked}" if extracted.documents_asked else ""
     if not certain:
         return f"{phrase('none for certain', request.language, '')}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
-    lines = bullets(map(line_of, certain[:_MAX_LISTED]))
     more = len(certain) - _MAX_LISTED
     rest = f"\n- and {counted(more, 'more document')}" if more > 0 else ""
-    return f"{'' if shows_all else 'At least '}{counted(len(certain), 'document')}{asked}:\n{lines}{rest}"
+    least = "" if _shows_all(extracted) else "At least "
+    return f"{least}{_counted_of_all(certain, extracted)}:\n{bullets(map(line_of, certain[:_MAX_LISTED]))}{rest}"
+
+
+def _what_lacks(
+    request: UserRequest,
+    extracted: ExtractedAnswers,
+    having: Sequence[ExtractedAnswer],
+    named: Sequence[ExtractedAnswer],
+    listing: DocumentList | None,
+) -> str:
+    """Says which documents do not have what was asked for: where the law of a place was, which have another one."""
+    if named and _ASKS_LAW.search(request.question):
+        others = [one for one in having if one not in named]
+        return f"{_counted_of_all(others, extracted)}:\n{bullets(map(line_of, others[:_MAX_LISTED]))}"
+    if listing is not None and listing.is_whole and _shows_all(extracted):
+        return _lacking(having, listing)
+    lines = bullets(map(line_of, having[:_MAX_LISTED]))
+    return f"I can't tell for each document. Those that have a passage on it:\n{lines}"
+
+
+def _shows_all(extracted: ExtractedAnswers) -> bool:
+    """Tells whether no document is left out that may have what was asked for."""
+    return not extracted.not_shown or extracted.not_shown_confidence < _HAS_CLAUSE
+
+
+def _counted_of_all(answers: Sequence[ExtractedAnswer], extracted: ExtractedAnswers) -> str:
+    asked = f" of {extracted.documents_asked}" if extracted.documents_asked else ""
+    return f"{counted(len(answers), 'document')}{asked}"
 
 
 def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:

@@ -29,7 +29,8 @@ ABBREVIATIONS = {
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
 _WEAK_KINDS_TEXT = """
-policy policies letter letters memo amendment amendments schedule annex appendix order form complaint license
+policy policies letter letters memo amendment amendments schedule annex appendix order form complaint license licence
+alliance venture
 """
 _WEAK_KINDS = frozenset(_WEAK_KINDS_TEXT.split())
 _COMPOUND_KINDS = re.compile(

@@ -22,7 +22,13 @@ from pydantic import PrivateAttr, SkipValidation
 
 from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.answers import answer
-from proviso_service.embedded.chat.conversation import ReadConversation, UserMessage, read_conversation, read_evidence
+from proviso_service.embedded.chat.conversation import (
+    Evidence,
+    ReadConversation,
+    UserMessage,
+    read_conversation,
+    read_evidence,
+)
 from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.planning import (
@@ -35,6 +41,7 @@ from proviso_service.embedded.chat.planning import (
 )
 from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents, understand
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
+from proviso_service.language import ASKED_NOTE
 from proviso_service.models import Embedder
 from proviso_service.tool_results import RETRIEVER_TOOL
 
@@ -91,7 +98,20 @@ async def _document_step(
         more = wider_look(request, target, evidence, tools, found.documents)
     else:
         more = second_look(request, target, evidence, tools)
-    return ModelStep(calls=tuple(more)) if more else ModelStep(found.text)
+    return (
+        ModelStep(calls=tuple(more))
+        if more
+        else ModelStep(_with_language_notes(found.text, evidence, request.language))
+    )
+
+
+def _with_language_notes(text: str, evidence: Evidence, language: str) -> str:
+    """Adds what the tools tell of languages; of that of the question in this language."""
+    notes = [
+        wording.phrase("asked abroad", language, "") if note.startswith(ASKED_NOTE) else note
+        for note in evidence.language_notes
+    ]
+    return "\n\n".join((text, *notes))
 
 
 def _with_image_note(text: str, message: UserMessage) -> str:

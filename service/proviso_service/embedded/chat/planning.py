@@ -196,8 +196,8 @@ def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> l
 
 def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
     question = without_mentions(request.question, target.matched, "agreement")
-    if target.documents and (names := proper_words(question)):
-        # Names have told which documents are meant. Clauses call the parties otherwise.
+    if len(target.documents) > 1 and (names := proper_words(question)):
+        # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)
     args: dict[str, Any] = {"question": one_line(question)}
     if target.documents:

@@ -21,7 +21,7 @@ from proviso_service.embedded.chat.mentions import (
     proper_words,
     without_mentions,
 )
-from proviso_service.embedded.chat.text import content_words, one_line, stems
+from proviso_service.embedded.chat.text import content_words, one_line, stem, stems
 from proviso_service.embedded.chat.wording import OFFER
 from proviso_service.embedded.topics import Topic, ValueKind, kind_of, topic_of
 from proviso_service.language import ENGLISH, language_of
@@ -422,25 +422,30 @@ def _by_names(request: UserRequest, evidence: Evidence, known: Sequence[ListedDo
     if listing is None or request.viewed is not None:
         return []
     listed = listing.documents
-    common = {word for one in listed for word in one.holds if _is_common(word, listing)}
-    left = {word for one in listed for word in one.holds} - common
-    proper = {stem for word in request.names for stem in stems(word)}
-    wanted = (left & proper or left).difference(*(one.holds for one in known))
+    common = {word for one in listed for word in _held(one) if _is_common(word, listing)}
+    left = {word for one in listed for word in _held(one)} - common
+    proper = {one for word in request.names for one in stems(word)}
+    wanted = (left & proper or left).difference(*(_held(one) for one in known))
     if known and not wanted & proper:
         return []
     chosen: list[ListedDocument] = []
     while wanted:
-        most = max(len(wanted & set(one.holds)) for one in listed)
-        best = [one for one in listed if len(wanted & set(one.holds)) == most]
+        most = max(len(wanted & _held(one)) for one in listed)
+        best = [one for one in listed if len(wanted & _held(one)) == most]
         if len(best) > _MAX_ALIKE:
             break
         chosen += best
-        wanted = wanted.difference(*(one.holds for one in best))
+        wanted = wanted.difference(*(_held(one) for one in best))
     return chosen
 
 
+def _held(document: ListedDocument) -> frozenset[str]:
+    """Returns the stems of the words asked for that the document's name or beginning holds."""
+    return frozenset(map(stem, document.holds))
+
+
 def _is_common(word: str, listing: DocumentList) -> bool:
-    holders = sum(word in one.holds for one in listing.documents)
+    holders = sum(word in _held(one) for one in listing.documents)
     return holders > _MAX_ALIKE and holders > len(listing.documents) / 3
 
 

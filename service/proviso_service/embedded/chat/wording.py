@@ -15,6 +15,7 @@ NO_MATTER = (
 NO_TOOLS = "I can't look into the documents for this answer, because the tool that this needs is not available."
 NO_DOCUMENTS = "The matter has no documents yet, so there is nothing to quote from."
 TOOL_FAILED = "I could not look that up, because the search did not work. Please try again."
+ALL_FOUND = "These are the places that I found, the surest first; there may be others:"
 OFFER = "Shall I look in the other documents?"
 WHICH_DOCUMENT = "Please name the document that you mean."
 
@@ -68,6 +69,11 @@ _PHRASES = {
         "en": "I found no passage that answers this for certain{where}. The closest:",
         "de": "Ich habe keine Stelle gefunden, die das sicher beantwortet{where}. Am nächsten kommen:",
         "fr": "Je n'ai pas trouvé de passage qui y réponde avec certitude{where}. Les plus proches :",
+    },
+    "asked abroad": {
+        "en": "I search better when you ask in English.",
+        "de": "Ich suche besser, wenn Sie auf Englisch fragen.",
+        "fr": "Je cherche mieux si vous posez la question en anglais.",
     },
     "none for certain": {
         "en": "I found no document that says so for certain. These come close:",

@@ -2,7 +2,7 @@
 weights of features. `evals` fits them, and the package ships them in `fitted.npz`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from io import BytesIO
 
 import numpy as np
@@ -68,15 +68,19 @@ def logits_of(scores: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class JudgedHead:
-    """How a score and the judge's margin make one score: what the logit of the score and the margin are multiplied by,
-    and what is added."""
+    """How a score and what the judge says make one score: what the logit of the score, the margin by which the text
+    decides the statement and that by which it rather agrees are multiplied by, what is added, and what is taken off
+    where the text gives another figure or law (see `conflicts`)."""
 
     score: float = 1.0
-    support: float = 0.0
+    margin: float = 0.0
+    agreement: float = 0.0
     shift: float = 0.0
+    conflict: float = 0.0
 
-    def scores(self, scores: Floats, support: Floats) -> Floats:
-        logit = self.score * logits_of(scores) + self.support * support + self.shift
+    def scores(self, scores: Floats, margins: Floats, agreements: Floats, differs: NDArray[np.bool_]) -> Floats:
+        logit = self.score * logits_of(scores) + self.margin * margins + self.agreement * agreements + self.shift
+        logit -= self.conflict * differs
         found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
         return found
 
@@ -132,7 +136,7 @@ def to_bytes(fitted: FittedClassifier) -> bytes:
         topic_weights=topics.weights.astype(np.float16),
         head=head.weights,
         head_constants=np.array([head.bias, head.slope, head.shift]),
-        judged=np.array([fitted.judged.score, fitted.judged.support, fitted.judged.shift]),
+        judged=np.array(astuple(fitted.judged)),
     )
     return out.getvalue()
 

@@ -12,6 +12,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from proviso_service import reading
+from proviso_service.embedded.classifier.conflicts import conflicts
 from proviso_service.embedded.classifier.content import Concepts, ContentReader, load_concepts
 from proviso_service.embedded.classifier.features import Meaning, features, meaning, similarities
 from proviso_service.embedded.classifier.fitted import FittedClassifier, from_bytes
@@ -19,7 +20,7 @@ from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, understand, wordings
 from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
-from proviso_service.embedded.judge import Judge
+from proviso_service.embedded.judge import Judge, Logits, agreements_of, margins_of
 from proviso_service.models import (
     Embedder,
     ModelBusy,
@@ -41,6 +42,7 @@ _WORDS = "words.py"
 _SOURCES = (".py", ".toml", ".npz")
 """The files on which scores depend: code and data. Their hash is the model's id."""
 
+_READING = ("canonical", "number_words", "numerals", "values", "words")
 _BLOCK_PASSAGES = 4_096
 _DECIMALS = 5
 _RETRY_AFTER_S = 1.0
@@ -49,10 +51,10 @@ _MAX_KNOWN_STATEMENTS = 256
 
 
 def shared_source() -> bytes:
-    """Returns the source code of what the models take from the reading library: its words, numerals and readable
-    texts. Scores follow from it, so it is a part of the model's id."""
+    """Returns the source code of what the models take from the reading library: its words, numerals, figures and
+    readable texts. Scores follow from it, so it is a part of the model's id."""
     library = resources.files(reading)
-    return b"\0".join(library.joinpath(f"{name}.py").read_bytes() for name in ("canonical", "numerals", "words"))
+    return b"\0".join(library.joinpath(f"{name}.py").read_bytes() for name in _READING)
 
 
 class StatementScorer:
@@ -99,9 +101,11 @@ class StatementScorer:
         or right."""
         return _scores(statement, self._content_scores(statement, meant, block, vectors))
 
-    def judged(self, scores: Scores, support: Floats) -> Scores:
-        """Returns the scores with what the judge adds."""
-        return np.round(self.fitted.judged.scores(scores.astype(np.float64), support), _DECIMALS).astype(np.float32)
+    def judged(self, statement: str, texts: Sequence[str], scores: Scores, verdicts: Logits) -> Scores:
+        """Returns the scores with what the judge adds, and what conflicts take off."""
+        said = margins_of(verdicts), agreements_of(verdicts)
+        found = self.fitted.judged.scores(scores.astype(np.float64), *said, conflicts(statement, texts))
+        return np.round(found, _DECIMALS).astype(np.float32)
 
     def _content_scores(
         self, statement: UnderstoodStatement, meant: Sequence[Vectors], block: PassageBlock, vectors: Vectors
@@ -202,8 +206,9 @@ class EmbeddedClassifier(ReadingClassifier):
     async def judge(self, statement: str, passages: Sequence[ModelPassage], scores: Scores) -> Scores:
         if self._judge is None:
             return scores
-        support = await self._judge.support([(statement, readable(passage.text)) for passage in passages])
-        return await self._in_thread(StatementScorer.judged, scores, support)
+        texts = [readable(passage.text) for passage in passages]
+        verdicts = await self._judge.verdicts([(statement, text) for text in texts])
+        return await self._in_thread(StatementScorer.judged, statement, texts, scores, verdicts)
 
     async def close(self) -> None:
         """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""

@@ -107,7 +107,7 @@ class EmbeddedExtractor:
         head = self._finder.head
         near = relative(await self._judge.nearness(question, [one.read for one in candidates])) * head.nearness
         likely = sorted(map(_plus, candidates, near), key=lambda one: -one.logit)[:judged]
-        support = await self._judge.support([(question, one.read) for one in likely]) * head.support
+        support = await self._judge.margins([(question, one.read) for one in likely]) * head.support
         return list(map(_plus, likely, support))
 
     @cached_property

@@ -740,7 +740,13 @@ type Document struct {
 	// older one, which may be done by now.
 	ReplacesDocumentId string `protobuf:"bytes,13,opt,name=replaces_document_id,json=replacesDocumentId,proto3" json:"replaces_document_id,omitempty"`
 	// Why ingestion failed, for programs.
-	FailureCause  FailureCause `protobuf:"varint,14,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
+	FailureCause FailureCause `protobuf:"varint,14,opt,name=failure_cause,json=failureCause,proto3,enum=proviso.v1.FailureCause" json:"failure_cause,omitempty"`
+	// The language of its text as a code of ISO 639-1, "und" for a script other than Latin; empty until it is READY, and
+	// where the words do not tell it.
+	Language string `protobuf:"bytes,15,opt,name=language,proto3" json:"language,omitempty"`
+	// What to know of it: that its language is none that the service's models read, so that what they find or miss in it
+	// is not reliable.
+	Warnings      []string `protobuf:"bytes,16,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -871,6 +877,20 @@ func (x *Document) GetFailureCause() FailureCause {
 		return x.FailureCause
 	}
 	return FailureCause_FAILURE_CAUSE_UNSPECIFIED
+}
+
+func (x *Document) GetLanguage() string {
+	if x != nil {
+		return x.Language
+	}
+	return ""
+}
+
+func (x *Document) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // CreateMatterRequest describes a matter.
@@ -2969,7 +2989,7 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12;\n" +
 	"\vupdate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"\xac\x04\n" +
+	"updateTime\"\xe4\x04\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1b\n" +
@@ -2991,7 +3011,9 @@ const file_proviso_v1_matters_proto_rawDesc = "" +
 	"\vupload_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"uploadTime\x120\n" +
 	"\x14replaces_document_id\x18\r \x01(\tR\x12replacesDocumentId\x12=\n" +
-	"\rfailure_cause\x18\x0e \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\"\x85\x01\n" +
+	"\rfailure_cause\x18\x0e \x01(\x0e2\x18.proviso.v1.FailureCauseR\ffailureCause\x12\x1a\n" +
+	"\blanguage\x18\x0f \x01(\tR\blanguage\x12\x1a\n" +
+	"\bwarnings\x18\x10 \x03(\tR\bwarnings\"\x85\x01\n" +
 	"\x13CreateMatterRequest\x12\"\n" +
 	"\x04name\x18\x01 \x01(\tB\x0e\xe2A\x01\x02\xbaH\ar\x05\x10\x01\x18\x80\x04R\x04name\x12!\n" +
 	"\auser_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x01R\x06userId\x12'\n" +

@@ -2346,8 +2346,10 @@ type SearchResponse struct {
 	// The highest semantic_score of any passage that the search looked at, also of those below min_score; 0 when there was
 	// none.
 	BestSemanticScore float64 `protobuf:"fixed64,15,opt,name=best_semantic_score,json=bestSemanticScore,proto3" json:"best_semantic_score,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// What to know of the result: that a document or what is asked is in a language that the models do not read.
+	Warnings      []string `protobuf:"bytes,16,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchResponse) Reset() {
@@ -2483,6 +2485,13 @@ func (x *SearchResponse) GetBestSemanticScore() float64 {
 		return x.BestSemanticScore
 	}
 	return 0
+}
+
+func (x *SearchResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // DocumentHits counts the passages of a document that hold a query's words.
@@ -3011,7 +3020,9 @@ type ExtractResponse struct {
 	// Whether lists or texts were cut to keep the answer small.
 	Truncated bool `protobuf:"varint,9,opt,name=truncated,proto3" json:"truncated,omitempty"`
 	// What the score means; not set when nothing was found.
-	Likelihood    Likelihood `protobuf:"varint,10,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
+	Likelihood Likelihood `protobuf:"varint,10,opt,name=likelihood,proto3,enum=proviso.v1.Likelihood" json:"likelihood,omitempty"`
+	// What to know of the result: that a document or what is asked is in a language that the models do not read.
+	Warnings      []string `protobuf:"bytes,11,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3114,6 +3125,13 @@ func (x *ExtractResponse) GetLikelihood() Likelihood {
 		return x.Likelihood
 	}
 	return Likelihood_LIKELIHOOD_UNSPECIFIED
+}
+
+func (x *ExtractResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // ClassifyRequest asks for clauses of given types.
@@ -3358,6 +3376,8 @@ type ClassifyResponse struct {
 	Counts []*ClauseTypeCount `protobuf:"bytes,7,rep,name=counts,proto3" json:"counts,omitempty"`
 	// Token of the next page; empty at the end.
 	NextPageToken string `protobuf:"bytes,8,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// What to know of the result: that a document or what is asked is in a language that the models do not read.
+	Warnings      []string `protobuf:"bytes,9,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3446,6 +3466,13 @@ func (x *ClassifyResponse) GetNextPageToken() string {
 		return x.NextPageToken
 	}
 	return ""
+}
+
+func (x *ClassifyResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // ClauseTypeCount counts the clauses of a type.
@@ -4443,7 +4470,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"highlights\":\n" +
 	"\x10SnippetHighlight\x12\x14\n" +
 	"\x05start\x18\x01 \x01(\x05R\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\x05R\x03end\"\xbb\x05\n" +
+	"\x03end\x18\x02 \x01(\x05R\x03end\"\xd7\x05\n" +
 	"\x0eSearchResponse\x122\n" +
 	"\aresults\x18\x01 \x03(\v2\x18.proviso.v1.SearchResultR\aresults\x12\x1d\n" +
 	"\n" +
@@ -4461,7 +4488,8 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\f \x01(\tR\rnextPageToken\x12(\n" +
 	"\x10total_size_exact\x18\r \x01(\bR\x0etotalSizeExact\x12@\n" +
 	"\fempty_reason\x18\x0e \x01(\x0e2\x1d.proviso.v1.SearchEmptyReasonR\vemptyReason\x12.\n" +
-	"\x13best_semantic_score\x18\x0f \x01(\x01R\x11bestSemanticScore\"g\n" +
+	"\x13best_semantic_score\x18\x0f \x01(\x01R\x11bestSemanticScore\x12\x1a\n" +
+	"\bwarnings\x18\x10 \x03(\tR\bwarnings\"g\n" +
 	"\fDocumentHits\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x1a\n" +
@@ -4507,7 +4535,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\bcitation\x18\x03 \x01(\v2\x1b.proviso.v1.ExtractCitationR\bcitation\x126\n" +
 	"\n" +
 	"likelihood\x18\x04 \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
-	"likelihood\"\xa0\x03\n" +
+	"likelihood\"\xbc\x03\n" +
 	"\x0fExtractResponse\x12\x16\n" +
 	"\x06answer\x18\x01 \x01(\tR\x06answer\x12\x14\n" +
 	"\x05score\x18\x02 \x01(\x01R\x05score\x129\n" +
@@ -4521,7 +4549,8 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\n" +
 	"likelihood\x18\n" +
 	" \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
-	"likelihood\"\xc0\x02\n" +
+	"likelihood\x12\x1a\n" +
+	"\bwarnings\x18\v \x03(\tR\bwarnings\"\xc0\x02\n" +
 	"\x0fClassifyRequest\x12)\n" +
 	"\tmatter_id\x18\x01 \x01(\tB\f\xe2A\x01\x02\xbaH\x05r\x03\xb0\x01\x01R\bmatterId\x121\n" +
 	"\fclause_types\x18\x02 \x03(\tB\x0e\xbaH\v\x92\x01\b\x102\"\x04r\x02\x10\x01R\vclauseTypes\x123\n" +
@@ -4548,7 +4577,7 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\n" +
 	"likelihood\x18\n" +
 	" \x01(\x0e2\x16.proviso.v1.LikelihoodR\n" +
-	"likelihood\"\xf2\x02\n" +
+	"likelihood\"\x8e\x03\n" +
 	"\x10ClassifyResponse\x126\n" +
 	"\aclauses\x18\x01 \x03(\v2\x1c.proviso.v1.ClassifiedClauseR\aclauses\x12\x1d\n" +
 	"\n" +
@@ -4558,7 +4587,8 @@ const file_proviso_v1_tools_proto_rawDesc = "" +
 	"\x0fdocument_errors\x18\x05 \x03(\v2\x19.proviso.v1.DocumentErrorR\x0edocumentErrors\x12\x14\n" +
 	"\x05model\x18\x06 \x01(\tR\x05model\x123\n" +
 	"\x06counts\x18\a \x03(\v2\x1b.proviso.v1.ClauseTypeCountR\x06counts\x12&\n" +
-	"\x0fnext_page_token\x18\b \x01(\tR\rnextPageToken\"j\n" +
+	"\x0fnext_page_token\x18\b \x01(\tR\rnextPageToken\x12\x1a\n" +
+	"\bwarnings\x18\t \x03(\tR\bwarnings\"j\n" +
 	"\x0fClauseTypeCount\x12\x1f\n" +
 	"\vclause_type\x18\x01 \x01(\tR\n" +
 	"clauseType\x12\x18\n" +

@@ -189,6 +189,16 @@ export interface Document {
   replacesDocumentId: string;
   /** Why ingestion failed, for programs. */
   failureCause: FailureCause;
+  /**
+   * The language of its text as a code of ISO 639-1, "und" for a script other than Latin; empty until it is READY, and
+   * where the words do not tell it.
+   */
+  language: string;
+  /**
+   * What to know of it: that its language is none that the service's models read, so that what they find or miss in it
+   * is not reliable.
+   */
+  warnings: string[];
 }
 
 /** CreateMatterRequest describes a matter. */

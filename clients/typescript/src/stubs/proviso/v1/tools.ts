@@ -598,6 +598,8 @@ export interface SearchResponse {
    * none.
    */
   bestSemanticScore: number;
+  /** What to know of the result: that a document or what is asked is in a language that the models do not read. */
+  warnings: string[];
 }
 
 /** DocumentHits counts the passages of a document that hold a query's words. */
@@ -723,6 +725,8 @@ export interface ExtractResponse {
   truncated: boolean;
   /** What the score means; not set when nothing was found. */
   likelihood: Likelihood;
+  /** What to know of the result: that a document or what is asked is in a language that the models do not read. */
+  warnings: string[];
 }
 
 /** ClassifyRequest asks for clauses of given types. */
@@ -800,6 +804,8 @@ export interface ClassifyResponse {
   counts: ClauseTypeCount[];
   /** Token of the next page; empty at the end. */
   nextPageToken: string;
+  /** What to know of the result: that a document or what is asked is in a language that the models do not read. */
+  warnings: string[];
 }
 
 /** ClauseTypeCount counts the clauses of a type. */
