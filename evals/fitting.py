@@ -50,7 +50,7 @@ _SEED = 20_260
 _MATTER_CONTRACTS = 16
 _MATTERS = 6
 _STATED = Path(__file__).with_name("stated.jsonl")
-_STATED_WEIGHT = 2.0
+_STATED_WEIGHT = 0.15
 
 
 def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:

@@ -40,7 +40,7 @@ def judge(models_dir: Path) -> Judge:
         ("Who carries insurance?", NOTICE, Verdict.NEITHER),
         ("Which country's rules decide a quarrel about this deal?", LAW, Verdict.SUPPORTS),
         ("Which court hears disputes?", INSURANCE, Verdict.NEITHER),
-        ("Who has to be insured, and for how much?", INSURANCE, Verdict.SUPPORTS),
+        ("How much insurance must the supplier have?", INSURANCE, Verdict.SUPPORTS),
     ],
 )
 def test_it_tells_what_a_text_says_of_a_question_or_statement(

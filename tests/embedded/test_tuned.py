@@ -20,7 +20,7 @@ def test_weights_come_back_but_for_rounding(weights: dict[str, np.typing.NDArray
     assert found.keys() == weights.keys()
     for name, values in weights.items():
         step = np.abs(values).max(axis=-1, keepdims=True) / WEIGHT_LEVELS if values.ndim == 2 else 0
-        assert (np.abs(found[name] - values) <= 0.51 * step).all()
+        assert (np.abs(found[name] - values) <= 0.51 * step + np.finfo(np.float32).tiny).all()
 
 
 @given(weights=st.fixed_dictionaries({"a.weight": MATRICES}))

@@ -116,7 +116,7 @@ async def test_hostile_texts_take_no_longer_than_others(extractor: EmbeddedExtra
     start = time.process_time()
     for question in QUESTIONS:
         await extractor.extract(question, [ModelPassage(text)])
-    assert time.process_time() - start < 10
+    assert time.process_time() - start < 20
 
 
 async def test_forty_passages_are_read_in_a_second_or_two(extractor: EmbeddedExtractor) -> None:

@@ -361,7 +361,7 @@ catalog_vectors = Table(
 """The vectors of what the catalog's items say, as little-endian float32. A larger `row_id` means a later row."""
 
 
-CURRENT_REVISION = "0019"
+CURRENT_REVISION = "0020"
 """The revision of the newest migration in `migrations/versions`."""
 
 
