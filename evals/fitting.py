@@ -51,6 +51,8 @@ _MATTER_CONTRACTS = 16
 _MATTERS = 6
 _STATED = Path(__file__).with_name("stated.jsonl")
 _STATED_WEIGHT = 0.15
+"""Untrue statements that share their words with a passage are rare among what people ask. With more weight the scores
+of plain clauses fall, and statements are told apart hardly better."""
 
 
 def word_statistics(corpus: Corpus, stemmer: Stemmer) -> WordStatistics:

@@ -66,6 +66,11 @@ def test_a_question_is_put_in_the_words_of_the_contract(question: str, asked: st
     assert definitions_in(SUPPLY).in_own_words(question) == asked
 
 
+def test_a_term_is_put_in_whatever_characters_it_has() -> None:
+    defined = definitions_in(r'Acme Inc. (the "Sup\1\g<x>plier") and Orchard Ltd. (the "Customer") agree.')
+    assert defined.in_own_words("What does Acme pay?") == r"What does Sup\1\g<x>plier pay?"
+
+
 def test_a_usual_word_alone_is_no_name() -> None:
     defined = definitions_in('First National Bank (the "Lender") and General Motors LLC ("GM") agree.')
     assert defined.in_own_words("First, who pays? General terms?") == "First, who pays? General terms?"

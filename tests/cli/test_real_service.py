@@ -49,6 +49,16 @@ async def test_ingest_then_chat(service: RunningService, tmp_path: Path) -> None
     assert "\x1b" not in answered.out
 
 
+async def test_a_language_that_no_model_reads_is_told(service: RunningService, tmp_path: Path) -> None:
+    at = ("--address", f"127.0.0.1:{service.app.port}")
+    (tmp_path / "miete.md").write_text("Die Miete ist am ersten Werktag des Monats an den Vermieter zu zahlen.")
+    ingested = await proviso("ingest", "miete.md", "--matter", "Miete", *at, cwd=tmp_path)
+    assert ingested.exit_code == 0
+    told = " ".join(ingested.out.split())
+    assert "To know:" in told
+    assert "miete.md is in German, but the models here read English" in told
+
+
 async def test_the_history_of_a_conversation(service: RunningService, tmp_path: Path) -> None:
     at = ("--address", f"127.0.0.1:{service.app.port}")
     chat = await proviso("chat", "--session", "h-1", "--message", "Hello", *at, cwd=tmp_path)

@@ -35,7 +35,8 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one file. `reason` says why it failed; `size_bytes` is 0 for a file that cannot be read."""
+    """What became of one file. `reason` says why it failed, or what to know of it; `size_bytes` is 0 for a file that
+    cannot be read."""
 
     path: Path
     result: Result
@@ -197,7 +198,7 @@ class MatterIngest:
 
     def _note(self, document: matters_pb2.Document, part_done: float) -> None:
         if document.status == matters_pb2.DOCUMENT_STATUS_READY:
-            self._finish(document.document_id, Result.READY, document.chunk_count, "")
+            self._finish(document.document_id, Result.READY, document.chunk_count, " ".join(document.warnings))
         elif document.status == matters_pb2.DOCUMENT_STATUS_FAILED:
             self._finish(document.document_id, Result.FAILED, 0, document.failure_reason)
         else:

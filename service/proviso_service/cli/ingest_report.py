@@ -105,6 +105,7 @@ def _report(found: DiscoveredFiles, outcomes: list[Outcome], *, as_json: bool, s
     out.print(_table(counts))
     failed = [outcome for outcome in outcomes if outcome.result is Result.FAILED]
     _list(f"{len(failed)} failed:", [f"{outcome.path}: {outcome.reason}" for outcome in failed])
+    _list("To know:", [outcome.reason for outcome in outcomes if outcome.reason and outcome not in failed])
     _list(f"{len(found.skipped)} skipped, not of a supported type or in no matter:", [str(p) for p in found.skipped])
     names = Counter((matter, path.name) for path, matter in matter_of.items())
     same = [f"{name}: {count} files" for (_, name), count in names.items() if count > 1]

@@ -237,6 +237,7 @@ _ORDINAL = re.compile(
     rf"calendar )?(?P<unit>{_any(TIMES)}|anniversary)(?!\w)",
     re.IGNORECASE,
 )
+_ENGLISH_TIME = re.compile(r"(?:hour|day|week|month|quarter|year)s?", re.IGNORECASE)
 _SPANS = {
     "decade": ("10", "year"),
     "jahrzehnt": ("10", "year"),
@@ -264,6 +265,8 @@ _FRACTION = re.compile(rf"(?<!\w)(?:{_any(_FRACTIONS)})(?!\w)", re.IGNORECASE)
 def _others(text: str) -> Iterator[Figure]:
     """Ordinals of days and months, spans with a name of their own, and fractions."""
     for match in _ORDINAL.finditer(text):
+        if match["d"] and text[match.end("d")] == "." and _ENGLISH_TIME.fullmatch(match["unit"]):
+            continue  # of a heading, such as "5. Hours of Work"; in German "5. Tag" is a day
         number = int(match["d"]) if match["d"] else ORDINALS[match["w"].lower()]
         unit = TIMES.get(match["unit"].lower(), match["unit"].lower())
         yield Figure(frozenset({Decimal(number)}), f"nth {unit}", *match.span())
@@ -346,6 +349,8 @@ def _is_list_number(match: re.Match[str], text: str) -> bool:
 
 
 def _unit(match: re.Match[str]) -> str:
+    if match["digits"] and match["after"] and match.string.startswith(".", match.end("digits")):
+        return ""  # of a heading, such as "5. Hours of Work"
     after = (match["after"] or "").lower()
     if after == "an" and (match["words"] or match["digits"]).lower() not in ("un", "1"):
         after = ""  # the English article

@@ -71,23 +71,30 @@ class NotedSearch(NotedResult):
         return self.looked
 
 
+class _Around:
+    """What a tool around another has of it."""
+
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self.name = tool.name
+        self.description = tool.description
+        self.args = tool.args
+        self.needs_matter = tool.needs_matter
+        self.is_retrieval = tool.is_retrieval
+
+
 class WarnsOfLanguages(Protocol):
     async def language_warnings(
         self, tenant: str, matter_id: str, document_ids: Collection[str], asked: Sequence[str]
     ) -> tuple[str, ...]: ...
 
 
-class WithLanguageWarnings:
+class WithLanguageWarnings(_Around):
     """A tool that looks in documents of the matter, whose results also tell where the models do not read a language."""
 
     def __init__(self, tool: Tool, matters: WarnsOfLanguages) -> None:
-        self._tool = tool
+        super().__init__(tool)
         self._matters = matters
-        self.name = tool.name
-        self.description = tool.description
-        self.args = tool.args
-        self.needs_matter = tool.needs_matter
-        self.is_retrieval = tool.is_retrieval
 
     async def run(self, scope: ToolScope, args: ToolArgs) -> ToolResult:
         result = await self._tool.run(scope, args)
@@ -108,17 +115,12 @@ def with_document_on_view(tools: ToolRegistry, matters: MatterReader) -> ToolReg
     return tools.replaced(telling)
 
 
-class WithDocumentOnView:
+class WithDocumentOnView(_Around):
     """A tool whose results tell what became of the document on view. Without one they are those of the tool itself."""
 
     def __init__(self, tool: Tool, matters: MatterReader) -> None:
-        self._tool = tool
+        super().__init__(tool)
         self._matters = matters
-        self.name = tool.name
-        self.description = tool.description
-        self.args = tool.args
-        self.needs_matter = tool.needs_matter
-        self.is_retrieval = tool.is_retrieval
 
     async def run(self, scope: ToolScope, args: ToolArgs) -> ToolResult:
         result = await self._tool.run(scope, args)

@@ -9,7 +9,11 @@ from proviso_service.settings import Seconds, TurnSettings
 class TurnConfig(TurnSettings):
     """Limits and times of turns; those that are not in TurnSettings have one value, which only tests change."""
 
-    tool_result_chars: int = Field(2_500, ge=100, description="Most characters of one tool result for the chat model.")
+    tool_result_chars: int = Field(
+        2_500,
+        ge=100,
+        description="Most characters of a tool result for the chat model; twice as many for one about many documents.",
+    )
     min_tool_result_chars: int = Field(
         500,
         ge=1,

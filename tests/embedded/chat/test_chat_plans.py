@@ -68,7 +68,7 @@ SCANS = {path.stem: f"scan-{number}{path.suffix}" for number, path in enumerate(
     ("question", "document", "said"),
     [
         ("Which law applies to our deal with Halcyon?", "mutual-nda", "law"),
-        ("Which law applies to the employment of Ingrid Solheim?", "employment-agreement", "law"),
+        ("How much notice must Ingrid Solheim give?", "employment-agreement", "notice"),
         ("How long does Sumire have to acknowledge an order?", "supply-agreement", "five business days"),
     ],
 )

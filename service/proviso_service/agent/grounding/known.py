@@ -24,13 +24,16 @@ class TurnKnowledge:
     sources: Sources
     question: str
     shown: list[Figure] = field(default_factory=list)
+    _files: frozenset[str] | None = None
 
     @property
-    def files(self) -> set[str]:
-        """The names of the files that the turn's tools have told."""
-        told = (line for one in self.sources.own_results() for line in one.text.splitlines())
-        listed = {line.removeprefix(_FILE) for line in told if line.startswith(_FILE)}
-        return {passage.filename for passage in self.sources.passages} | listed
+    def files(self) -> frozenset[str]:
+        """The names of the files that the turn's tools have told. They are read once: no tool runs during a reply."""
+        if self._files is None:
+            told = (line for one in self.sources.own_results() for line in one.text.splitlines())
+            listed = {line.removeprefix(_FILE) for line in told if line.startswith(_FILE)}
+            self._files = frozenset({passage.filename for passage in self.sources.passages} | listed)
+        return self._files
 
     def is_name(self, quoted: str) -> bool:
         """Whether words in quotation marks are the name of a file, a heading, a matter or a reference."""

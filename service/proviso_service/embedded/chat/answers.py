@@ -82,8 +82,7 @@ async def _quoted_answer(
         return WrittenAnswer(defined + _caveat(evidence))
     ranked = await rank(embedder, wanted, evidence.passages)
     good = [one for one in ranked if is_answer(one, wanted)]
-    asks_all = len(target.documents) == 1 and extracted.asks_for_all(request.question)
-    if evidence.extracted and (asks_all or not _is_certain(good, wanted)):
+    if evidence.extracted and (_asks_for_all(request, target) or not _is_certain(good, wanted)):
         text = _extracted_answer(request, target, evidence, good)
         if text:
             return WrittenAnswer(text + _caveat(evidence))
@@ -107,6 +106,10 @@ async def _quoted_answer(
     return WrittenAnswer(opening + text + rest, documents=len(documents))
 
 
+def _asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
+    return len(target.documents) == 1 and extracted.asks_for_all(request.question)
+
+
 def _is_certain(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> bool:
     return bool(good) and wanted.topic is not None and good[0].score >= _CERTAIN_SCORE
 
@@ -120,8 +123,7 @@ def _extracted_answer(
         if target.documents:
             return extracted.side_by_side(answers, target)
         return extracted.by_document(request, evidence.extracted[-1], evidence.listing)
-    asks_all = len(target.documents) == 1 and extracted.asks_for_all(request.question)
-    if asks_all and (places := extracted.places_of_all(answers)):
+    if _asks_for_all(request, target) and (places := extracted.places_of_all(answers)):
         return places
     sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
     agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]

@@ -54,6 +54,8 @@ export interface Document {
   size_bytes: number;
   status: DocumentStatus;
   failure_reason: string;
+  /** What to know of it, for people. */
+  warnings?: string[];
   character_count: number;
   chunk_count: number;
   page_count: number;

@@ -57,7 +57,7 @@ export function stateWords({ document, chunks_done: done, chunks_total: total }:
         share: Math.min(done / total, 1),
       };
     case "DOCUMENT_STATUS_READY":
-      return { tone: "ready", word: "Ready", detail: extent(document) };
+      return { tone: "ready", word: "Ready", detail: [extent(document), ...(document.warnings ?? [])].join(" ") };
     case "DOCUMENT_STATUS_FAILED":
       return { tone: "failed", word: "Failed", detail: document.failure_reason || "It could not be read." };
   }
