@@ -7,7 +7,7 @@ import pytest
 import structlog
 from hypothesis import settings
 
-from tests.fixtures.models import embedder, models_dir
+from tests.fixtures.models import embedder, extractor, models_dir
 from tests.fixtures.postgres import own_postgres, postgres_server
 from tests.fixtures.redis import own_redis, redis_server
 from tests.fixtures.s3 import bucket, s3_port
@@ -22,6 +22,7 @@ settings.load_profile("suite")
 __all__ = [
     "bucket",
     "embedder",
+    "extractor",
     "models_dir",
     "own_postgres",
     "own_redis",

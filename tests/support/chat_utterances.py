@@ -2,7 +2,7 @@
 
 A label is a set of intents where several lead to the same kind of answer: facts and clauses are searched and quoted."""
 
-from proviso_service.embedded.chat.examples import Intent
+from proviso_service.embedded.chat.phrases import Intent
 
 QUOTED = frozenset({Intent.FACT, Intent.CLAUSE, Intent.FIND})
 CLAUSE = frozenset({Intent.CLAUSE, Intent.FIND})

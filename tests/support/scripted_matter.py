@@ -1,4 +1,4 @@
-"""A small matter held in memory, with the three tools over it, and the loop that an agent drives them in."""
+"""A small matter held in memory, with the tools over it, and the loop that an agent drives them in."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from proviso_service.embedded import EmbeddedChatModel
 from proviso_service.embedded.chat.text import content_stems, stems
-from proviso_service.models import Embedder
+from proviso_service.models import AnswerExtractor, Embedder, ModelPassage
 
 MAX_TOOL_CALLS = 3
 MAX_CYCLES = 6
@@ -97,13 +97,17 @@ TOOLS = [
     tool("get_document_text", "document_id", "filename", "start", "max_length"),
     tool("isaacus_search", "query", "max_results", "threshold", "max_per_document", "document_ids"),
 ]
+EXTRACTION = tool("isaacus_extract", "question", "document_ids", "each_document")
+_MAX_ANSWERS = 5
 
 
 @dataclass
 class ScriptedMatter:
-    """Runs tool calls. `replies` stands in for a tool's own answer, by tool name."""
+    """Runs tool calls; with an `extractor` one of the tools extracts answers. `replies` stands in for a tool's own
+    answer, by tool name."""
 
     embedder: Embedder
+    extractor: AnswerExtractor | None = None
     documents: Mapping[str, Chunks] = field(default_factory=lambda: DOCUMENTS)
     statuses: Mapping[str, str] = field(default_factory=dict)
     replies: Mapping[str, str] = field(default_factory=dict)
@@ -118,7 +122,13 @@ class ScriptedMatter:
             return json.dumps(self._listing())
         if name == "get_document_text":
             return json.dumps(self._text(args))
+        if name == "isaacus_extract":
+            return json.dumps(await self._extract(**args))
         return json.dumps(await self._search(**args))
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        return [*TOOLS, EXTRACTION] if self.extractor else TOOLS
 
     def _ready(self) -> list[str]:
         return [name for name in self.documents if self.statuses.get(name, "ready") == "ready"]
@@ -201,6 +211,34 @@ class ScriptedMatter:
         }
         return cut(found)
 
+    async def _extract(
+        self, question: str, document_ids: Sequence[str] = (), each_document: bool = False
+    ) -> dict[str, Any]:
+        assert self.extractor
+        names = [name for name in self._ready() if not document_ids or document_id(name) in document_ids]
+        chunks = [(name, heading, body) for name in names for heading, body in self.documents[name]]
+        passages = [ModelPassage(body, (heading,)) for _, heading, body in chunks]
+        found = await self.extractor.extract(question, passages)
+        answers = [
+            self._result(chunk, 0, False) | {"answer": chunk[2][one.start : one.end], "confidence": one.score}
+            for chunk, spans in zip(chunks, found, strict=True)
+            for one in spans
+        ]
+        answers = sorted(answers, key=lambda one: -one["confidence"])
+        if each_document:
+            shown = [one for name in names for one in [it for it in answers if it["filename"] == name][:2]]
+            shown = sorted(shown, key=lambda one: -one["confidence"])
+            return {"question": question, "documents_asked": len(names), "alternatives": shown}
+        first = answers[:1] if answers and answers[0]["confidence"] >= 0.3 else []
+        return {
+            "question": question,
+            "answer": first[0]["answer"] if first else "",
+            "confidence": first[0]["confidence"] if first else 0,
+            "found": bool(first),
+            "citations": first,
+            "alternatives": answers[len(first) : _MAX_ANSWERS],
+        }
+
     def _result(self, chunk: tuple[str, str, str], similarity: float, holds: bool) -> dict[str, Any]:
         name, heading, body = chunk
         self._refs += 1
@@ -259,12 +297,12 @@ async def run_turn(
     *,
     viewed: str = "",
     history: Sequence[BaseMessage] = (),
-    tools: Sequence[dict[str, Any]] = tuple(TOOLS),
+    tools: Sequence[dict[str, Any]] | None = None,
 ) -> Turn:
     """One turn as the service runs it: up to three tool calls and six model calls; at the limit an answer step."""
     content = marker(viewed) + question if isinstance(question, str) else question
     messages: list[BaseMessage] = [SYSTEM, *history, HumanMessage(content)]
-    bound = model.bind_tools(tools)
+    bound = model.bind_tools(matter.tools if tools is None else tools)
     made: list[tuple[str, dict[str, Any]]] = []
     for _ in range(MAX_CYCLES):
         reply = await bound.ainvoke(messages)
@@ -296,7 +334,8 @@ def assert_grounded(turn: Turn) -> None:
     texts: dict[str, str] = {}
     for raw in turn.tool_texts:
         value = json.loads(raw)
-        for source in [*value.get("results", []), *([value] if "text" in value else [])]:
+        lists = ("results", "citations", "alternatives")
+        for source in [*(one for key in lists for one in value.get(key, [])), *([value] if "text" in value else [])]:
             texts[str(source["ref"])] = normalised(source["text"])
     for quote, ref in quotes_of(turn.answer):
         assert normalised(quote) in texts[ref], quote

@@ -13,8 +13,7 @@ of installed packages.
 `prepare.py` writes the encoder and the judge as ONNX files (`bert_graph.py`, `onnx_format.py`) of a package's weights
 and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in a thread of its own
 (`embedding_queue.py`), and `judge.py` has the judge. `process` runs the models in processes of their own. `chat`,
-`classifier` and `extractor` are a folder each; `topics.py` lists the subjects that questions about agreements come back
-to.
+`classifier` and `extractor` are a folder each.
 """
 
 from importlib import import_module

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from proviso_service.embedded import MiniLmEmbedder
-from proviso_service.embedded.chat.examples import EXAMPLES, Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser, choose
 from proviso_service.embedded.chat.mentions import find_mentions
+from proviso_service.embedded.chat.phrases import Intent, intents
 from proviso_service.embedded.chat.request import generalised
 from proviso_service.models import Vectors
 from tests.support.chat_utterances import HELD_OUT, TUNED, Labelled
@@ -46,7 +46,7 @@ async def test_questions_about_documents_are_never_turned_away(embedder: MiniLmE
 
 
 def test_the_sets_are_distinct_from_the_examples_and_each_other() -> None:
-    examples = {text.lower() for group in EXAMPLES.values() for text in group}
+    examples = {text.lower() for one in intents().values() for text in one.examples}
     tuned = {question.lower() for question, _ in TUNED}
     held_out = {question.lower() for question, _ in HELD_OUT}
     assert len(tuned) == len(TUNED) >= 60

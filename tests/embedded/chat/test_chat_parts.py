@@ -18,7 +18,6 @@ from proviso_service.embedded.chat.conversation import (
 from proviso_service.embedded.chat.mentions import find_mentions, match_mention, without_mentions
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
 from proviso_service.embedded.chat.wording import quote
-from proviso_service.embedded.topics import ValueKind, kind_of, topic_of
 
 FILES = [
     "Services Agreement.md",
@@ -200,21 +199,3 @@ def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
     dates = [("A.pdf", "ends on 1 May 2026"), ("B.pdf", "expires on April 3, 2027")]
     assert "later date is in B.pdf" in larger_line("Which ends later?", dates)
     assert "earlier date is in A.pdf" in larger_line("Which ends earlier?", dates)
-
-
-@pytest.mark.parametrize(
-    ("question", "topic", "kind"),
-    [
-        ("Which state's laws apply?", "governing law", None),
-        ("How much notice must the tenant give to leave?", "notice period", ValueKind.DURATION),
-        ("Who are the parties?", "parties", None),
-        ("What is the deposit?", "deposit", ValueKind.MONEY),
-        ("When was it signed?", "effective date", ValueKind.DATE),
-        ("How long does confidentiality last?", "confidentiality period", ValueKind.DURATION),
-        ("What colour is the door?", None, None),
-    ],
-)
-def test_topics_and_kinds_of_answers(question: str, topic: str | None, kind: ValueKind | None) -> None:
-    found = topic_of(question)
-    assert (found.name if found else None) == topic
-    assert kind_of(question, found) == kind

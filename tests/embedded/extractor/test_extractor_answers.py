@@ -1,12 +1,8 @@
 """What is answered, on clauses written for this test."""
 
-import asyncio
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from proviso_service.embedded import EmbeddedExtractor, Judge
+from proviso_service.embedded import EmbeddedExtractor
 from proviso_service.models import ModelPassage
 
 OPENING = (
@@ -39,13 +35,6 @@ EXCLUSIVITY = (
     "Buyer shall store the chairs in a dry place."
 )
 CONTRACT = [ModelPassage(text) for text in (OPENING, TERM, TERMINATION, LAW, RENT, LIABILITY, EXCLUSIVITY)]
-
-
-@pytest.fixture(scope="module")
-def extractor(models_dir: Path) -> Iterator[EmbeddedExtractor]:
-    extractor = EmbeddedExtractor.load(Judge(models_dir, threads=1))
-    yield extractor
-    asyncio.run(extractor.close())
 
 
 async def ranked(extractor: EmbeddedExtractor, question: str) -> list[tuple[str, float]]:

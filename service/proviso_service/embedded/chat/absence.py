@@ -4,33 +4,17 @@ import re
 from collections.abc import Collection, Sequence
 
 from proviso_service.embedded.chat.conversation import Evidence
+from proviso_service.embedded.chat.phrases import pattern, patterns, words
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, as_listed
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.embedded.chat.wording import OFFER, joined, name
 from proviso_service.tool_results import ListedDocument, TurnResult
 
-_POLITE = r"(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:(?:tell|show|give|find) (?:me|us) )?"
-_EACH = r"(?:(?:all|any|every|each|an?|the)(?: of)? )*"
-_ASKED = tuple(
-    re.compile(rf"^{_POLITE}{opening} {_EACH}(?P<what>.+)$", re.IGNORECASE)
-    for opening in (
-        r"(?:is|are|was|were) there",
-        r"(?:do|does|did|has|have|is|are)\b.{0,60}? (?:contain|have|include|provide for|mention|cover|got)",
-        r"(?:find|identify|locate|list|show|get|give|pull|flag|highlight|search for|look for)(?: me)?",
-        r"what(?:['\u2019]s| is| are| was| were)",
-        r"(?:who|when|where|which|how (?:long|much|high|large|often))(?:['\u2019]s| is| are| was| were) (?=the\b)",
-    )
-)
-_DOCUMENT = r"(?:document|agreement|contract|file|lease|one|text)s?"
-_PLACE = re.compile(
-    r"\s+(?:(?:(?:in|of|from|under|within|by|for|and|or) )+(?:(?:this|the|that|our|current|open|whole|entire) )*"
-    rf"{_DOCUMENT}"
-    r"|here(?:in|under|of)?|in (?:it|here)|anywhere)$",
-    re.IGNORECASE,
-)
+_ASKED = patterns("asked_noun")
+_PLACE = pattern("place_of_noun")
 # A few plain words in lower case. Figures and names might be the person's own, which no document has to hold.
 _PLAIN = re.compile(r"[a-z][a-z\u2019'-]*(?: [a-z][a-z\u2019'-]*){0,7}")
-_NOT_NAMED = frozenset({"anything", "something", "everything", "it", "this", "that", "there", "what", "who", "which"})
+_NOT_NAMED = words("not_named")
 
 
 def not_found(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
@@ -83,17 +67,16 @@ def _searched(request: UserRequest, documents: Sequence[ListedDocument]) -> str:
 
 
 def _none(request: UserRequest) -> str:
-    """Returns what was looked for and not found: `no` with the question's own words where they are a noun, or with its
-    topic."""
+    """Returns what was looked for and not found: `no` with the question's own words where they are a noun."""
     if request.section:
         return "no such section"
     question = one_line(request.bare_question).rstrip(" ?.!")
-    for pattern in _ASKED:
-        if found := pattern.match(question):
+    for opening in _ASKED:
+        if found := opening.match(question):
             what = _without_place(found["what"])
             if _PLAIN.fullmatch(what) and what.split()[0] not in _NOT_NAMED:
                 return f"no {what}"
-    return f"no passage on {request.topic.name}" if request.topic else "nothing on this"
+    return "nothing on this"
 
 
 def _without_place(what: str) -> str:

@@ -8,45 +8,34 @@ from proviso_service.embedded.chat import extracted, wording
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.conversation import Evidence, Search
-from proviso_service.embedded.chat.examples import Intent
+from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
-from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, closest, rank
+from proviso_service.embedded.chat.ranking import ScoredSentence, rank
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
 from proviso_service.embedded.chat.text import excerpt, split_sentences
 from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name, place, quote
-from proviso_service.embedded.topics import ValueKind
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList
 
 _MAX_FOUND = 8
 
-# A sentence is an answer when it shows evidence of a known topic, or when it shares enough words and meaning with the
-# question. On the questions of the tests answers score above these values, and sentences that are merely close below.
+# A sentence is an answer when it shares enough words and meaning with the question. On the questions of the tests
+# answers score above these values, and sentences that are merely close below.
 _MIN_SIMILARITY = 0.22
-_MIN_TOPIC_SCORE = 0.45
 _MIN_FULL_SCORE = 0.5
 _MIN_SCORE = 0.62
 _SURE_SIMILARITY = 0.55
 _FAULT = re.compile(r"\bAt character (\d+),")
 _MANY_DOCUMENTS = 3
-_CERTAIN_SCORE = 0.7
-# Scores from which a clause is quoted although it lacks the figure that the question asks for.
-_MIN_WITHOUT_FIGURE = 0.75
-_WITHOUT_FIGURE = {
-    ValueKind.DURATION: "I found no period stated as such. ",
-    ValueKind.MONEY: "I found no amount stated as such. ",
-}
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenAnswer:
-    """The text of an answer. `found` is false when the evidence does not answer the question; `documents` is the
-    number of documents that the text quotes."""
+    """The text of an answer. `found` is false when the evidence does not answer the question."""
 
     text: str
     found: bool = True
-    documents: int = 0
 
 
 async def answer(
@@ -77,41 +66,37 @@ async def answer(
 async def _quoted_answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> WrittenAnswer:
-    wanted = AnswerCriteria(request.bare_question, request.topic, request.kind)
+    question = request.bare_question
     if request.term and (defined := _definition(request, evidence)):
         return WrittenAnswer(defined + _caveat(evidence))
-    ranked = await rank(embedder, wanted, evidence.passages)
-    good = [one for one in ranked if is_answer(one, wanted)]
-    if evidence.extracted and (_asks_for_all(request, target) or not _is_certain(good, wanted)):
+    ranked = await rank(embedder, question, evidence.passages)
+    good = [one for one in ranked if is_answer(one)]
+    if evidence.extracted:
         text = _extracted_answer(request, target, evidence, good)
-        if text:
-            return WrittenAnswer(text + _caveat(evidence))
-        good = []
-    if request.intent in (Intent.FIND, Intent.CLAUSE):
-        good = closest(good, wanted)
+        if not text:
+            return _nothing(request, target, evidence)
+        is_alone = len(target.documents) == 1
+        missing = "".join(f"\n\n{line}" for line in extracted.lines_of_missing(target) if is_alone)
+        return WrittenAnswer(text + missing + _caveat(evidence))
     if not good:
-        return _without_figure(request, ranked, wanted, evidence) or _nothing(request, target, evidence)
+        return _nothing(request, target, evidence)
     if request.intent is Intent.COMPARE:
         opening = none_in_view(request, evidence, {one.document for one in good}) if request.viewed else ""
-        return WrittenAnswer(opening + compared(request, target, good, wanted) + _caveat(evidence))
+        return WrittenAnswer(opening + compared(request, target, good) + _caveat(evidence))
     if request.intent is Intent.FIND:
         chosen = distinct(good)[:_MAX_FOUND]
-        text = bullets(listed(chosen, wanted, good, ranked))
+        text = bullets(listed(chosen, question, good, ranked))
     else:
-        chosen = best_by_document(good, wanted)
-        text = stated(good, wanted)
+        chosen = best_by_document(good)
+        text = stated(good, question)
     documents = {one.document for one in chosen}
     opening = none_in_view(request, evidence, documents) if request.viewed else ""
     rest = _not_shown(evidence, len(documents)) + _caveat(evidence)
-    return WrittenAnswer(opening + text + rest, documents=len(documents))
+    return WrittenAnswer(opening + text + rest)
 
 
 def _asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
     return len(target.documents) == 1 and extracted.asks_for_all(request.question)
-
-
-def _is_certain(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> bool:
-    return bool(good) and wanted.topic is not None and good[0].score >= _CERTAIN_SCORE
 
 
 def _extracted_answer(
@@ -155,21 +140,6 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
     return ""
 
 
-def _without_figure(
-    request: UserRequest, ranked: Sequence[ScoredSentence], wanted: AnswerCriteria, evidence: Evidence
-) -> WrittenAnswer | None:
-    """Quotes the clause on the topic where none states the period or the amount that was asked for, and says that none
-    does."""
-    if wanted.topic is None or wanted.kind not in _WITHOUT_FIGURE:
-        return None
-    bare = AnswerCriteria(wanted.question, wanted.topic)
-    near = [one for one in ranked if one.on_topic and one.overlap >= 1 / 2 and one.score >= _MIN_WITHOUT_FIGURE][:1]
-    if not near:
-        return None
-    opening = none_in_view(request, evidence, {one.document for one in near}) or _WITHOUT_FIGURE[wanted.kind]
-    return WrittenAnswer(opening + stated(near, bare) + _caveat(evidence), found=False)
-
-
 def _not_shown(evidence: Evidence, quoted: int) -> str:
     """Says how many documents the last search over the matter found beyond those it had room for."""
     last = evidence.searches[-1] if evidence.searches else Search()
@@ -181,12 +151,8 @@ def _not_shown(evidence: Evidence, quoted: int) -> str:
     return f"\n\n{least}{counted(more, 'more document')} {verb} not quoted here; name a document to ask about it."
 
 
-def is_answer(scored: ScoredSentence, wanted: AnswerCriteria) -> bool:
+def is_answer(scored: ScoredSentence) -> bool:
     """Tells whether a sentence may be given as an answer. Otherwise it is only close to the question."""
-    if not scored.has_evidence:
-        return False
-    if wanted.topic is not None:
-        return scored.score >= _MIN_TOPIC_SCORE and not scored.is_beside
     if scored.similarity < _MIN_SIMILARITY:
         return False
     if scored.overlap == 1:

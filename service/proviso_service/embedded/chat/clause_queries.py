@@ -6,77 +6,32 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.iql import And, Expression, Not, Or, Statement, TemplateCatalog, canonical_text
 
 _MAX_WORDS_CHARS = 200
-_ASKED = (
-    r"^(?:please )?(?:(?:can|could) you )?(?:please )?"
-    r"(?:find|identify|locate|list|show|get|give|pull|flag|highlight)(?: me)?(?: out)? "
-)
-_SOME = r"(?:(?:all|any|every|each|the|other)(?: of)?(?: the)? )*"
-_CLAUSES = r"(?:clauses|provisions)"
-_CRITERIA = re.compile(
-    rf"{_ASKED}{_SOME}(?P<kinds>(?:[\w'/&,-]+ ){{0,6}}?){_CLAUSES}(?: (?P<rest>.+?))?[\s?.!]*$", re.IGNORECASE
-)
-_MORE_ABOUT = re.compile(
-    r"^(?:which|what|whose|is|are)\b.{0,200}?\b(?:more|most)(?: (?:closely|strongly))? "
-    r"(?:about|concerned with|focused on|related to|relevant to) (?P<subject>.+?)[\s?.!]*$",
-    re.IGNORECASE,
-)
-_DOCUMENTS = r"(?:documents?|agreements?|contracts?|files?|matter|leases?|one)"
-_PLACE = re.compile(
-    rf"\s*\b(?:in|of|from|under|within|across)(?: (?:the|this|our|all|any|my))*(?: {_DOCUMENTS})?$", re.IGNORECASE
-)
-_OBLIGATING = re.compile(
-    r"^(?:obligating|obliging|binding|requiring|imposing (?:an? )?(?:obligations?|dut(?:y|ies)) (?:on|upon)"
-    r"|(?:that|which) (?:obligate|oblige|bind|impose (?:an? )?(?:obligations?|dut(?:y|ies)) (?:on|upon)))"
-    r" (?:the )?(?P<party>[^,;]+)$",
-    re.IGNORECASE,
-)
-_ENTITLING = re.compile(
-    r"^(?:entitling|(?:giving|granting) (?:an? )?rights? to"
-    r"|(?:that|which) (?:entitle|(?:give|grant) (?:an? )?rights? to)) (?:the )?(?P<party>[^,;]+)$",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(
-    r"^(?:called|named|titled|headed|entitled) [\"'\u201c\u2018]?(?P<name>[^\"'\u201d\u2019]+)", re.IGNORECASE
-)
-_ABOUT = re.compile(r"^(?:regarding|concerning|dealing with)\b", re.IGNORECASE)
-_THAT = re.compile(r"^(?:that|which|who) (?P<said>.+)$", re.IGNORECASE)
-_NEGATED_KIND = re.compile(r"^(?:are|is)(?: not|n['\u2019]t) (?:an? )?(?P<kind>.+)$", re.IGNORECASE)
+_CRITERIA = pattern("criteria")
+_MORE_ABOUT = pattern("more_about")
+_PLACE = pattern("place")
+_OBLIGATING = pattern("obligating")
+_ENTITLING = pattern("entitling")
+_CALLED = pattern("called")
+_ABOUT = pattern("regarding")
+_THAT = pattern("that")
+_NEGATED_KIND = pattern("negated_kind")
 _MAX_PARTY_WORDS = 4
-_BETWEEN_KINDS = re.compile(r"\s*,\s*(?:and |or )?|\s+(?:and|or|and/or)\s+", re.IGNORECASE)
+_BETWEEN_KINDS = pattern("between_kinds")
 _MODALS = frozenset({"can", "cannot", "could", "may", "might", "must", "shall", "should", "will", "would"})
 _IRREGULAR = {"are": "is", "have": "has", "do": "does", "don't": "does not", "aren't": "is not"}
 _SIBILANT = ("s", "sh", "ch", "x", "z", "o")
 
 _TYPED = re.compile(r"\{")
 _QUERY_ALONE = re.compile(r"(?:NOT\b\s*)?[({]")
-_RUN = re.compile(
-    r"(?:please )?(?:(?:can|could|would) you )?(?:please )?(?:run|execute|evaluate|try|use|ask)?\s*"
-    r"(?:the |this |my )?(?:IQL(?: query| statement)?|query)\b(?: is| on this document| here)?\s*:?\s*"
-    r"(?=`{0,3}\s*(?:NOT\b|[({]))",
-    re.IGNORECASE,
-)
+_RUN = pattern("run_query")
 
-_ANY_CLAUSES = r"(?:clauses?|provisions?)"
-_TYPES = r"(?:types?|kinds?|sorts?|categor(?:y|ies))"
-_ASKS_TYPES = re.compile(
-    rf"^(?:please )?(?:(?:can|could) you )?(?:please )?(?:tell me |show me |give me |list |identify |name )?"
-    rf"(?:(?:what|which|the|all|different|an? overview of) )*"
-    rf"(?:{_TYPES} of {_ANY_CLAUSES}|{_ANY_CLAUSES} {_TYPES}|(?<=what )clauses|(?<=which )clauses"
-    r"|(?<=overview of the )clauses)"
-    rf"\b(?P<rest>.*)$"
-    rf"|^(?:please )?(?:classify|categori[sz]e) (?:(?:all|the) )*{_ANY_CLAUSES}\b(?P<others>.*)$",
-    re.IGNORECASE,
-)
-_TYPES_PLACE = re.compile(
-    r"(?:\W|\b(?:are|is|was|do|does|did|can|could|have|has|had|contain|contains|include|includes|exist|exists|there|here"
-    r"|you|we|i|it|they|find|found|see|present|used|the|this|that|these|those|our|my|all|any|each|every|in|of|from"
-    r"|within|across|for|agreements?|contracts?|documents?|files?|matter|case|lease|nda)\b)*",
-    re.IGNORECASE,
-)
+_ASKS_TYPES = pattern("asks_types")
+_TYPES_PLACE = pattern("place_of_types")
 
 # Kinds that modify others: "unilateral termination clauses" are unilateral, and they are about termination.
 _MODIFIERS = ("unilateral", "one-sided")
@@ -164,8 +119,8 @@ def _criterion(rest: str) -> list[Expression]:
     catalog = _catalog()
     if not rest:
         return []
-    for pattern, template in ((_OBLIGATING, "clause obligating"), (_ENTITLING, "clause entitling")):
-        found = pattern.match(rest)
+    for predicate, template in ((_OBLIGATING, "clause obligating"), (_ENTITLING, "clause entitling")):
+        found = predicate.match(rest)
         if found and len(found["party"].split()) <= _MAX_PARTY_WORDS and " to " not in found["party"]:
             return [catalog.call(template, found["party"].strip())]
     if found := _CALLED.match(rest):

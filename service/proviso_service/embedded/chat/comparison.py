@@ -1,12 +1,13 @@
 """Puts side by side what several documents say. It also says which of them states the larger figure, when each states
 exactly one and the figures are of the same sort."""
 
-import re
 from collections.abc import Container, Sequence
 
+from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.quoting import listed, stated
-from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, quote_of
+from proviso_service.embedded.chat.ranking import ScoredSentence
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
+from proviso_service.embedded.chat.text import excerpt
 from proviso_service.embedded.chat.wording import bullets, name
 from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
@@ -14,13 +15,9 @@ _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4
 _PERIOD, _DATE = "days", "date"
 SORTS = frozenset({_PERIOD, _DATE, *CURRENCY_UNITS})
 
-_ASKS_LARGER = re.compile(
-    r"\b(?:longer|longest|higher|highest|larger|largest|more|greater|later|latest)\b", re.IGNORECASE
-)
-_ASKS_SMALLER = re.compile(
-    r"\b(?:shorter|shortest|lower|lowest|smaller|smallest|less|cheaper|earlier|earliest|sooner)\b", re.IGNORECASE
-)
-_ASKS_WHEN = re.compile(r"\b(?:later|latest|earlier|earliest|sooner)\b", re.IGNORECASE)
+_ASKS_LARGER = pattern("asks_larger")
+_ASKS_SMALLER = pattern("asks_smaller")
+_ASKS_WHEN = pattern("asks_when")
 
 _MAX_COMPARED = 12
 
@@ -42,21 +39,19 @@ def _figure(value: Value) -> tuple[str, float] | None:
     return (value.unit, amount) if value.unit in CURRENCY_UNITS else None
 
 
-def compared(
-    request: UserRequest, target: TargetDocuments, good: Sequence[ScoredSentence], wanted: AnswerCriteria
-) -> str:
+def compared(request: UserRequest, target: TargetDocuments, good: Sequence[ScoredSentence]) -> str:
     """Lists the best sentence of each document, and the documents asked about in which nothing was found."""
     best: dict[str, ScoredSentence] = {}
     for one in good:
         best.setdefault(one.document, one)
     silent = [name(one.filename) for one in target.documents if one.document_id not in best]
     if len(best) + len(silent) + len(target.missing) == 1:
-        return stated(good, wanted)
+        return stated(good, request.bare_question)
     chosen = _in_order(list(best.values())[:_MAX_COMPARED], target)
-    lines = listed(chosen, wanted, good)
+    lines = listed(chosen, request.bare_question, good)
     lines += [f"{one}: nothing found that answers this." for one in silent]
     lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
-    larger = larger_line(request.question, [(one.passage.filename, quote_of(one, wanted)) for one in chosen])
+    larger = larger_line(request.question, [(one.passage.filename, excerpt(one.sentence)) for one in chosen])
     return "Side by side:\n" + bullets(lines) + larger
 
 

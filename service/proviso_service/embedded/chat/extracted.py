@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from proviso_service.embedded.chat.comparison import only_figure
+from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import (
     MAX_QUOTE_CHARS,
@@ -37,14 +38,9 @@ _PROBABLY = 0.45
 _CLOSEST = 4
 _OF_EACH = 2
 _MAX_LISTED = 12
-_ASKS_ALL = re.compile(
-    r"\b(?:all of (?:them|these|it)|(?:list|give|name|show|quote)(?: me| us)? (?:all|every\w*|them)|everything"
-    r"|all (?:the )?(?:places|grounds|cases|events|reasons|duties|obligations|conditions)|on what grounds)\b"
-    r"|\b(?:alle (?:Stellen|Gr\u00fcnde|F\u00e4lle|Pflichten)|s\u00e4mtliche\w*|tous les cas|toutes les raisons)\b",
-    re.IGNORECASE,
-)
-_ASKS_LAW = re.compile(r"\blaws?\b", re.IGNORECASE)
-_OF_A_STATE = re.compile(r"\b(?:U\.?S\.?|American) state", re.IGNORECASE)
+_ASKS_ALL = pattern("asks_all")
+_ASKS_LAW = pattern("asks_law")
+_OF_A_STATE = pattern("of_a_state")
 _US_STATES = (
     *("Alabama", "Alaska", "Arizona", "Arkansas", "California", "Colorado", "Connecticut", "Delaware", "Florida"),
     *("Georgia", "Hawaii", "Idaho", "Illinois", "Indiana", "Iowa", "Kansas", "Kentucky", "Louisiana", "Maine"),
@@ -53,8 +49,8 @@ _US_STATES = (
     *("Oklahoma", "Oregon", "Pennsylvania", "Rhode Island", "South Carolina", "South Dakota", "Tennessee", "Texas"),
     *("Utah", "Vermont", "Virginia", "Washington", "Wisconsin", "Wyoming"),
 )
-_ASKS_LARGEST = re.compile(r"\b(?:longest|highest|largest|biggest|most|latest|greatest)\b", re.IGNORECASE)
-_ASKS_SMALLEST = re.compile(r"\b(?:shortest|lowest|smallest|least|cheapest|earliest)\b", re.IGNORECASE)
+_ASKS_LARGEST = pattern("asks_largest")
+_ASKS_SMALLEST = pattern("asks_smallest")
 
 
 def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
@@ -121,12 +117,25 @@ def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments) ->
     best: dict[str, list[ExtractedAnswer]] = {}
     for answer in _distinct([one for one in answers if one.confidence >= _LEAST]):
         best.setdefault(answer.document_id, []).append(answer)
-    lines = [line_of(one) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
+    lines = [_line_of_one(one) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
     lines += [
         f"I found nothing on this in {name(one.filename)}." for one in target.documents if one.document_id not in best
     ]
-    lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
+    lines += lines_of_missing(target)
     return f"Side by side:\n{bullets(lines)}" if best else ""
+
+
+def _line_of_one(answer: ExtractedAnswer) -> str:
+    is_sure = answer.confidence >= _HAS_CLAUSE
+    return (
+        line_of(answer)
+        if is_sure
+        else f"{name(answer.filename)}: nothing for certain; the closest is {_quoted(answer)}"
+    )
+
+
+def lines_of_missing(target: TargetDocuments) -> list[str]:
+    return [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
 
 
 def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: DocumentList | None) -> str:

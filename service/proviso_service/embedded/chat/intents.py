@@ -2,105 +2,22 @@
 questions are built add a bonus to that nearness; a rule never decides alone."""
 
 import asyncio
-import re
 from collections.abc import Mapping
 
 import numpy as np
 
-from proviso_service.embedded.chat.examples import EXAMPLES, Intent
+from proviso_service.embedded.chat.phrases import Intent, intents, pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.models import Embedder, Vectors
 
-DOCUMENTS = r"(?:documents?|files?|agreements?|contracts?|leases?|exhibits?|papers?|NDAs?|uploads?)"
-_ASKED = r"^(?:please )?(?:(?:can|could) you )?(?:please )?"
-_LARGER = (
-    r"(?:longer|shorter|higher|lower|stricter|broader|larger|smaller|better|more|less|longest|shortest|highest|lowest"
-    r"|earlier|later)"
-)
-_HOLD = r"(?:mention|contain|include|refer|talk|discuss|cover|deal|address|have|has)"
-_GRANT = r"(?:allow|permit|prohibit|forbid|require|renew|provide for|are governed)"
-_QUESTION_WORD = r"what(?:['\u2019]s| is| are)|when|who|where|how (?:long|much)"
-
-_RULES: Mapping[Intent, tuple[tuple[float, str], ...]] = {
-    Intent.LIST: (
-        (0.25, _ASKED + r"(?:list|show|name|give)\b.{0,20}\b(?:documents|files)\b(?! (?:that|which|about|mention))"),
-        (0.35, rf"^(?:what|which) {DOCUMENTS} (?:are|do|have|did|can)\b(?!.*\b(?:mention|contain|cover|about)\b)"),
-        (0.45, _ASKED + r"(?:list|show|name)(?: me)?(?: all)?(?: the| our)? (?:agreements|contracts)\b[^a-z]*$"),
-        (0.2, r"\buploaded\b|still (?:being )?process|\bready (?:for|to) search"),
-    ),
-    Intent.SHOW: (
-        (0.3, r"\b(?:section|article|paragraph|page) (?:\d|[ivx]+\b)"),
-        (0.25, r"\b(?:whole|full|entire|complete) (?:text|document|agreement|contract|thing)\b(?! clause)"),
-        (0.2, _ASKED + rf"(?:show|open|display|read|print)\b.{{0,20}}\b{DOCUMENTS}\b(?: please)?[^a-z]*$"),
-        (0.2, r"\b(?:see|read|open|show)\b.{0,20}\b(?:text|page|whole)\b"),
-    ),
-    Intent.SUMMARY: (
-        (0.35, rf"\bsummar|\bsum up|\bgist\b|\bin a nutshell|\boverview of (?:the|this) {DOCUMENTS}\b"),
-        (0.35, r"\bkey (?:terms|points)|\bmain points"),
-        (0.2, rf"^what(?:['\u2019]s| is) (?:this|the|that) (?:\w+ )?{DOCUMENTS} about\b"),
-        (0.2, rf"\b(?:explain|describe)\b.{{0,30}}\b{DOCUMENTS}\b"),
-    ),
-    Intent.FIND: (
-        (0.2, _ASKED + r"(?:find|search|look for|locate|quote)\b(?!.*\b(?:clause|provision)s?\b)"),
-        (0.2, r"\b(?:passages?|mentions?|references|everything|language) (?:about|on|of|to|regarding|related)\b"),
-        (0.4, r"\bsays?\b.{0,10}\b(?:about|on|regarding)\b|\btalks? about\b|\bdiscussed\b"),
-        (0.4, r"^(?:please )?tell me about .{3,60} (?:in|under|of) (?:the|this|our)\b"),
-        (0.3, r"\b(?:clauses?|provisions?|language) (?:about|on|regarding|concerning|dealing with|related to)\b"),
-    ),
-    Intent.COUNT: (
-        (0.35, rf"\bhow many (?:of )?(?:the |our |these )?(?:\w+ )?{DOCUMENTS}\b|\bnumber of {DOCUMENTS}\b|\bcount\b"),
-        (0.35, r"\bhow often\b|\bhow many (?:times|passages|mentions)\b"),
-        (
-            0.25,
-            rf"\b(?:which|what) (?:of (?:the|our|these) )?{DOCUMENTS} (?:\w+ )?{_HOLD}",
-        ),
-        (0.2, rf"\bin (?:which|what|how many) {DOCUMENTS}\b"),
-    ),
-    Intent.FACT: (
-        (
-            0.1,
-            rf"^(?:{_QUESTION_WORD}|under (?:what|which)|may|must|can (?:the|a|either))\b(?!.*\b(?:about|differen))",
-        ),
-    ),
-    Intent.CLAUSE: (
-        (0.25, r"^(?:is|are) there\b.{0,60}\b(?:clause|provision|section|language)s?\b"),
-        (0.25, r"\b(?:clause|provision)s?\b[^a-z]*$"),
-        (0.2, r"^(?:does|do|has|have)\b.{0,60}\b(?:contain|include|have)\b"),
-        (0.15, r"^(?:is|are) there\b"),
-        (0.45, rf"^(?:which|what) {DOCUMENTS} (?:(?:can|may|must) (?!i\b|we\b)|{_GRANT})"),
-    ),
-    Intent.COMPARE: (
-        (0.35, r"\bcompar|\bdifferen(?:ce|t|ces|tly)\b|\bdiffer\b|\bversus\b|\bvs\b|side by side|\bcontrast\b"),
-        (0.35, rf"\b(?:which|what|whose)\b.{{0,25}}\b{_LARGER}\b|\b{_LARGER} than\b"),
-        (0.25, rf"\b(?:both|two) {DOCUMENTS}\b.{{0,60}}\b(?:same|identical|similar)\b|\bthe same .{{0,40}}\bas\b"),
-    ),
-    Intent.GREETING: ((0.2, r"^(?:hello|hi|hey|good (?:morning|afternoon|evening|day)|greetings)\b"),),
-    Intent.THANKS: ((0.2, r"^(?:many )?(?:thanks|thank you|cheers|bye|goodbye)\b"),),
-    Intent.ABOUT: ((0.25, r"^(?:who|what) are you\b|\bwhat can you do\b|\byour (?:name|capabilities)\b"),),
-    Intent.ADVICE: (
-        (0.25, r"\bshould (?:i|we|my|our)\b|\benforceable\b|\badvi[cs]e\b|\brecommend\b"),
-        (0.25, r"\b(?:would|will) (?:a|the) (?:judge|court|jury)\b"),
-        (0.25, r"\b(?:win|lose|chances)\b.{0,25}\b(?:case|court|lawsuit|trial|suit|dispute)\b"),
-    ),
-    Intent.OFF_TOPIC: (
-        (0.15, _ASKED + r"(?:write|draft|compose|translate|code|program|sing|play|cook|bake)\b"),
-    ),
-}  # fmt: skip
-_COMPILED = {
-    intent: tuple((bonus, re.compile(pattern, re.IGNORECASE)) for bonus, pattern in rules)
-    for intent, rules in _RULES.items()
-}
-_OF_DOCUMENTS = re.compile(rf"\b{DOCUMENTS}\b|\bupload|\bprocess|\b(?:matter|case)\b", re.IGNORECASE)
-_ABOUT_DOCUMENTS = re.compile(
-    rf"\b{DOCUMENTS}\b|\b(?:clauses?|provisions?|matter|part(?:y|ies)|section|tenant|landlord|customer|supplier|provider"
-    r"|licens\w+|terminat\w+|liab\w+|indemn\w+|confidential\w*|govern\w* law|notice period)\b",
-    re.IGNORECASE,
-)
+_PHRASES = intents()
+_OF_DOCUMENTS = pattern("of_documents")
+_ABOUT_DOCUMENTS = pattern("about_documents")
 
 
 def rule_bonus(question: str, intent: Intent) -> float:
     """Returns the strongest bonus of the rules for `intent` that hold, or 0 when none does."""
-    return max((bonus for bonus, rule in _COMPILED[intent] if rule.search(question)), default=0.0)
+    return max((adds for adds, cue in _PHRASES[intent].cues if cue.search(question)), default=0.0)
 
 
 def speaks_of_documents(question: str) -> bool:
@@ -140,10 +57,11 @@ class IntentRecogniser:
     async def _embedded_examples(self) -> Mapping[Intent, Vectors]:
         async with self._lock:
             if self._examples is None:
-                texts = [text for group in EXAMPLES.values() for text in group]
+                groups = [one.examples for one in _PHRASES.values()]
+                texts = [text for group in groups for text in group]
                 vectors = await self._embedder.embed_documents(texts)
-                ends = np.cumsum([len(group) for group in EXAMPLES.values()])[:-1]
-                self._examples = dict(zip(EXAMPLES, np.split(vectors, ends), strict=True))
+                ends = np.cumsum([len(group) for group in groups])[:-1]
+                self._examples = dict(zip(_PHRASES, np.split(vectors, ends), strict=True))
             return self._examples
 
 

@@ -5,72 +5,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proviso_service.embedded.chat.phrases import abbreviations, pattern, words
 from proviso_service.embedded.chat.text import stem
 from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
-ABBREVIATIONS = {
-    "nda": "non disclosure confidentiality",
-    "cda": "confidential disclosure",
-    "mnda": "mutual non disclosure",
-    "msa": "master services",
-    "psa": "professional services",
-    "csa": "cloud service",
-    "sow": "statement work",
-    "dpa": "data processing",
-    "sla": "service level",
-    "eula": "end user license",
-    "loi": "letter intent",
-    "mou": "memorandum understanding",
-    "baa": "business associate",
-    "spa": "share purchase",
-    "apa": "asset purchase",
-    "tos": "terms service",
-}
+ABBREVIATIONS = abbreviations()
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
-_WEAK_KINDS_TEXT = """
-policy policies letter letters memo amendment amendments schedule annex appendix order form complaint license licence
-alliance venture
-"""
-_WEAK_KINDS = frozenset(_WEAK_KINDS_TEXT.split())
-_COMPOUND_KINDS = re.compile(
-    r"\b(statements? of work|terms of service|letters? of intent|memorand(?:um|a) of understanding)\b", re.IGNORECASE
-)
+_WEAK_KINDS = words("weak_kinds")
+_COMPOUND_KINDS = pattern("compound_kinds")
 _EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
 _TOKEN = re.compile(r"[\w&\u2019'.()-]*[\w&)]")
-_EMPTY_MODIFIERS_TEXT = """
-whole full entire complete current existing signed executed final present latest original underlying main actual
-respective relevant applicable longer shorter higher lower first second compare open display full-text standard
-written prior binding definitive different another party third single two three four five six seven eight nine ten dozen
-new old annual initial
-"""
-_EMPTY_MODIFIERS = frozenset(_EMPTY_MODIFIERS_TEXT.split())
-_VERBS_TEXT = """
-last run end start say expire require allow permit mean cover address define begin renew work bind
-"""
-_VERBS = frozenset(_VERBS_TEXT.split())
-_SUBJECT_NOUNS_TEXT = """
-clause clauses provision provisions section sections language date dates term period
-"""
-_SUBJECT_NOUNS = frozenset(_SUBJECT_NOUNS_TEXT.split())
-# Words of usual titles, which are capitalised as proper names are.
-_TITLE_WORDS_TEXT = """
-agency alliance asset assignment cloud collaboration collection commercial confidentiality consulting cooperation data
-development disclosure distribution distributor employment endorsement equipment exclusive filing first franchise
-general hosting independent intellectual joint lease letter license licence loan logistics maintenance management
-manufacturing marketing master merger mutual non office operating option outsourcing partnership pledge processing
-professional promotion property purchase real registration remarketing rental reseller resale residential sales second
-security separation service services settlement share shareholder shareholders software sponsorship stock storage
-strategic sublease subscription supply support technology terms transfer transition transportation trust venture
-voting web work
-"""
+_EMPTY_MODIFIERS = words("empty_modifiers")
+_VERBS = words("verbs")
+_SUBJECT_NOUNS = words("subject_nouns")
 _PARTNER = re.compile(
     r"\s+(?:with|from|between|by)\s+((?:[A-Z][\w&.\u2019'-]*[\w])(?:(?:\s+and|,)?\s+[A-Z][\w&.\u2019'-]*\w)*)"
 )
 _COMMON_STEMS = frozenset(
     stem(word)
     for word in (
-        *_TITLE_WORDS_TEXT.split(),
+        *words("title_words"),
         *_KINDS,
         *_WEAK_KINDS,
         *ABBREVIATIONS,
@@ -83,26 +38,9 @@ _TIME = re.compile(
     r"|Satur|Sun)day)s?"
 )
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
-_DOCUMENT = r"(?:document|agreement|contract|file)"
-_THIS = re.compile(
-    r"\b(?:this|the (?:current|open))\b(?! (?:matter|case)\b)|\b(?:here(?:in|under|of|by)?)\b", re.IGNORECASE
-)
-_THE_ONE = re.compile(rf"\b(?:it|its|(?:the|that) (?:same )?{_DOCUMENT})\b", re.IGNORECASE)
-# Which documents somebody must deliver is no question about the documents of the matter.
-_OF_SOMEBODY = (
-    r"(?:(?:must|shall|should|may|can|does|do|did|will|is|are) (?:the|each|either|an?|both|it)"
-    r"|(?:must|shall|should) be)\b"
-)
-_SEVERAL = re.compile(
-    r"\b(?:all|every|each|other|both|across|how many|these|those|the(?: (?:two|three))?) "
-    rf"(?:of (?:the|our) )?(?:\w+ )?{_DOCUMENT}s\b"
-    rf"|\b(?:which|what) (?:of (?:the|our) )?(?:\w+ )?{_DOCUMENT}s?\b(?! {_OF_SOMEBODY})"
-    rf"|\b(?:every|each|the other|another) (?:\w+ )?{_DOCUMENT}\b"
-    rf"|\bany (?:of (?:the|our|these|those) )?{_DOCUMENT}s?\b"
-    r"|\b(?:in|across) (?:this|the|our) (?:(?:whole|entire) )?(?:matter|case)\b(?! (?:of|where|when|that)\b)"
-    r"|\bthe others\b|\belsewhere\b|\beverywhere\b",
-    re.IGNORECASE,
-)
+_THIS = pattern("this")
+_THE_ONE = pattern("the_one")
+_SEVERAL = pattern("several")
 _DEFINITE = frozenset({"the", "our", "my", "their", "this", "that"})
 _INDEFINITE = frozenset({"a", "an", "any", "no"})
 _MAX_MODIFIERS = 4

@@ -29,15 +29,14 @@ from proviso_service.embedded.chat.conversation import (
     read_conversation,
     read_evidence,
 )
-from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
+from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.planning import (
     PlannedCall,
     Tools,
     documentation_call,
     next_calls,
     second_look,
-    wider_look,
 )
 from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents, understand
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
@@ -48,9 +47,7 @@ from proviso_service.tool_results import RETRIEVER_TOOL
 MODEL_NAME = "local-extractive-1"
 _CHARS_PER_TOKEN = 4
 _TOKEN = re.compile(r"\s*\S+|\s+$")
-_ABOUT_IMAGE = re.compile(
-    r"\b(?:images?|pictures?|photos?|photographs?|screenshots?|diagrams?|drawings?|designs?|scans?)\b", re.IGNORECASE
-)
+_ABOUT_IMAGE = pattern("about_image")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +85,13 @@ async def _document_step(
         stated = await answer(replace(request, intent=Intent.FACT), TargetDocuments(), evidence, embedder)
         return ModelStep(stated.text)
     target = find_target_documents(request, evidence, conversation.last_answer)
-    calls = next_calls(request, target, evidence, tools)
-    if calls:
+    if calls := next_calls(request, target, evidence, tools):
         return ModelStep(calls=tuple(calls))
     if not evidence.calls:
         return ModelStep(wording.NO_TOOLS if conversation.current.has_matter else wording.NO_MATTER)
     found = await answer(request, target, evidence, embedder)
-    if found.found:
-        more = wider_look(request, target, evidence, tools, found.documents)
-    else:
-        more = second_look(request, target, evidence, tools)
-    return (
-        ModelStep(calls=tuple(more))
-        if more
-        else ModelStep(_with_language_notes(found.text, evidence, request.language))
-    )
+    more = () if found.found else tuple(second_look(request, target, evidence, tools))
+    return ModelStep("" if more else _with_language_notes(found.text, evidence, request.language), more)
 
 
 def _with_language_notes(text: str, evidence: Evidence, language: str) -> str:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proviso_service.embedded.chat.conversation import Evidence
-from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, proper_words, without_mentions
+from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.request import (
     Scope,
     TargetDocuments,
@@ -42,8 +42,7 @@ _MANY = 20
 _FEW = 4
 _FEWEST = 2
 _EACH = 3
-_MIN_ANSWERED = 3
-_MENTIONS = re.compile(r"\b(?:mention|contain the word|refer to|speak of|talk about)", re.IGNORECASE)
+_MENTIONS = pattern("mentions")
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
@@ -103,22 +102,7 @@ def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidenc
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if may_widen(request, target) and evidence.has_other_documents and SEARCH_TOOL in tools and not is_searched:
         return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
-    return _search_as_asked(request, target, evidence, tools)
-
-
-def _search_as_asked(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools
-) -> list[PlannedCall]:
-    """Returns a search with the question itself as query, where the first query was made from the question's topic."""
-    was_topical = request.topic is not None and request.intent is not Intent.COMPARE and not request.section
-    if not was_topical or SEARCH_TOOL not in tools or may_widen(request, target):
-        return []
-    first = _search(request, target, _FEW if len(target.documents) == 1 else _MANY)
-    call = _accepted(
-        PlannedCall(SEARCH_TOOL, {**first.args, "query": one_line(request.bare_question, _MAX_QUERY_CHARS)}), tools
-    )
-    made = [dict(one.args) for one in evidence.calls if one.name == SEARCH_TOOL]
-    return [] if dict(call.args) in made else [call]
+    return []
 
 
 def _names(request: UserRequest) -> str:
@@ -140,23 +124,6 @@ def _is_about_documents(request: UserRequest, target: TargetDocuments) -> bool:
     return request.intent is Intent.LIST or (request.intent is Intent.COUNT and not request.subject(target.matched))
 
 
-def wider_look(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools, answered: int
-) -> list[PlannedCall]:
-    """Returns a search in the documents for which the first search had no room, when several of those that it showed
-    answer the question. Their names are listed first."""
-    asks_all = request.intent in (Intent.FACT, Intent.CLAUSE, Intent.FIND) and request.topic is not None
-    if answered < _MIN_ANSWERED or not asks_all or target.documents or len(evidence.searches) != 1:
-        return []
-    shown = {one.document_id for one in evidence.searches[0].results}
-    if not evidence.searches[0].documents_not_shown or SEARCH_TOOL not in tools:
-        return []
-    if evidence.listing is None:
-        return [PlannedCall(LIST_TOOL, {})] if LIST_TOOL in tools and len(evidence.calls) + 2 <= MAX_CALLS else []
-    rest = tuple(one for one in evidence.listing.documents if one.is_ready and one.document_id not in shown)
-    return [_accepted(_search(request, TargetDocuments(rest), len(rest), each=1), tools)] if rest else []
-
-
 def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     if analysis := _analysis(request, target, tools):
         return [] if evidence.has_called(analysis.name) else [analysis]
@@ -170,10 +137,8 @@ def _looking(request: UserRequest, target: TargetDocuments, evidence: Evidence, 
     """Returns the first calls that look for what is asked."""
     if _asks_each(request, target, tools):
         return [_extraction(request, target, each=True)]
-    if request.intent is Intent.COMPARE:
+    if request.intent is Intent.COMPARE and len(target.documents) != 1:
         return _comparison(request, target, evidence)
-    if request.topic and request.topic.is_in_opening and len(target.documents) == 1 and TEXT_TOOL in tools:
-        return [] if evidence.has_called(TEXT_TOOL) else [_opening_of(target.documents[0])]
     return [_first_search(request, target), *_asked_too(request, target, tools)]
 
 
@@ -189,9 +154,9 @@ def _asks_each(request: UserRequest, target: TargetDocuments, tools: Tools) -> b
 
 def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> list[PlannedCall]:
     """Returns the call that looks for the answer itself, for questions that ask for one."""
-    asks = request.intent in (Intent.FACT, Intent.CLAUSE) and not request.section and not request.term
-    is_listed = request.topic is not None and not target.documents  # several documents answer, which needs the calls
-    return [_extraction(request, target, each=False)] if asks and not is_listed and EXTRACT_TOOL in tools else []
+    compares_one = request.intent is Intent.COMPARE and request.viewed is None
+    asks = (compares_one or request.intent in (Intent.FACT, Intent.CLAUSE)) and not request.section and not request.term
+    return [_extraction(request, target, each=False)] if asks and EXTRACT_TOOL in tools else []
 
 
 def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
@@ -287,9 +252,6 @@ def query_for(request: UserRequest, target: TargetDocuments) -> str:
     if request.term:
         return f'"{request.term}" means'
     asked = without_mentions(request.question, target.matched)
-    if request.topic:
-        said = f"{request.subject(target.matched)} {request.topic.search}".split()
-        return one_line(" ".join(dict.fromkeys(said)), _MAX_QUERY_CHARS)
     return one_line(re.sub(r"\s+(?=[?.!])|\b(?:in|of|to|from|under)\s*(?=[?.!]?$)", "", asked), _MAX_QUERY_CHARS)
 
 

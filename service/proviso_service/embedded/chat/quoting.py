@@ -5,16 +5,23 @@ import re
 from collections.abc import Sequence
 
 from proviso_service.embedded.chat.conversation import Evidence
-from proviso_service.embedded.chat.examples import Intent
-from proviso_service.embedded.chat.ranking import AnswerCriteria, ScoredSentence, quote_of
+from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.ranking import ScoredSentence
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import content_stems, one_line, paragraphs, plain, split_sentences, stems
+from proviso_service.embedded.chat.text import (
+    content_stems,
+    excerpt,
+    one_line,
+    paragraphs,
+    plain,
+    split_sentences,
+    stems,
+)
 from proviso_service.embedded.chat.wording import bullets, name, place, quote
 from proviso_service.tool_results import DocumentPart, FoundPassage
 
 _MAX_DOCUMENTS = 12
 _DOCUMENT_MARGIN = 0.35
-_FIGURE_MARGIN = 0.4
 _SECOND_MARGIN = 0.08
 _CLAUSE_MARGIN = 0.4
 _MAX_CLAUSE_CHARS = 900
@@ -28,30 +35,29 @@ _MAX_SUMMARY_CHARS = 700
 _SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
-def stated(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
+def stated(good: Sequence[ScoredSentence], question: str) -> str:
     """Quotes the best sentences: after the name of their document when all are from one, as a list otherwise."""
-    best = best_by_document(good, wanted)
+    best = best_by_document(good)
     if len(best) > 1:
-        return "The documents say:\n" + bullets(listed(best, wanted, good))
+        return "The documents say:\n" + bullets(listed(best, question, good))
     first = best[0]
-    return f"{place(first.passage)} says: {_quotes(_clause(first, good, (), wanted), wanted)}"
+    return f"{place(first.passage)} says: {_quotes(_clause(first, good, (), question))}"
 
 
 def listed(
     chosen: Sequence[ScoredSentence],
-    wanted: AnswerCriteria,
+    question: str,
     good: Sequence[ScoredSentence],
     ranked: Sequence[ScoredSentence] = (),
 ) -> list[str]:
     """Returns one line for each passage. A second sentence that is nearly as good is quoted too; with `ranked`, which
     holds all sentences, more of the clause is quoted."""
-    return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, wanted), wanted)}" for one in chosen]
+    return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, question))}" for one in chosen]
 
 
-def best_by_document(good: Sequence[ScoredSentence], wanted: AnswerCriteria) -> list[ScoredSentence]:
-    """Returns the best sentence of each document unless it is much worse than the best of all. The margin is wider
-    where a figure was asked for."""
-    floor = good[0].score - (_FIGURE_MARGIN if wanted.kind else _DOCUMENT_MARGIN)
+def best_by_document(good: Sequence[ScoredSentence]) -> list[ScoredSentence]:
+    """Returns the best sentence of each document unless it is much worse than the best of all."""
+    floor = good[0].score - _DOCUMENT_MARGIN
     best: dict[str, ScoredSentence] = {}
     for one in good:
         if one.score >= floor:
@@ -91,11 +97,11 @@ def _near(first: ScoredSentence, good: Sequence[ScoredSentence], margin: float, 
 
 
 def _clause(
-    best: ScoredSentence, good: Sequence[ScoredSentence], ranked: Sequence[ScoredSentence], wanted: AnswerCriteria
+    best: ScoredSentence, good: Sequence[ScoredSentence], ranked: Sequence[ScoredSentence], question: str
 ) -> list[ScoredSentence]:
     """Returns the sentence with its neighbours when the heading of the passage names what the question is about;
     otherwise with the sentences that are nearly as good."""
-    asked = content_stems(wanted.question)
+    asked = content_stems(question)
     if not ranked or not asked or not asked <= stems(best.passage.heading):
         more = _near(best, good, _CLAUSE_MARGIN, 2) if ranked else _near(best, good, _SECOND_MARGIN, 1)
         return sorted([best, *more], key=lambda one: one.position)
@@ -107,13 +113,13 @@ def _clause(
     return sorted(chosen, key=lambda one: one.position)
 
 
-def _quotes(chosen: Sequence[ScoredSentence], wanted: AnswerCriteria) -> str:
+def _quotes(chosen: Sequence[ScoredSentence]) -> str:
     """Writes one quote where the sentences follow each other in their passage, and one for each sentence otherwise."""
     passage = chosen[0].passage
     whole = " ".join(one.sentence for one in chosen)
     if len(chosen) > 1 and whole in one_line(plain(passage.text)):
         return quote(whole, passage.ref)
-    return " ".join(quote(quote_of(one, wanted), passage.ref) for one in chosen)
+    return " ".join(quote(excerpt(one.sentence), passage.ref) for one in chosen)
 
 
 def read_out(request: UserRequest, evidence: Evidence) -> str:

@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query, typed_query
 from proviso_service.embedded.chat.conversation import Evidence, ReadConversation, ViewedDocument
-from proviso_service.embedded.chat.examples import Intent
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (
     Mention,
@@ -21,48 +20,26 @@ from proviso_service.embedded.chat.mentions import (
     proper_words,
     without_mentions,
 )
+from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.text import content_words, one_line, stem, stems
 from proviso_service.embedded.chat.wording import OFFER
-from proviso_service.embedded.topics import Topic, ValueKind, kind_of, topic_of
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ListedDocument
 
 MAX_QUESTION_CHARS = 600
 _MAX_EARLIER = 6
-_FOLLOW_UP = re.compile(
-    r"^(?:and|or|also|then|ok(?:ay)?,? and|what about|how about|same (?:for|question)|in the|for the|but)\b",
-    re.IGNORECASE,
-)
-_MORE = re.compile(
-    r"^(?:(?:tell|show|give)(?: me)? (?:more|the (?:rest|next|others))|more|go on|continue|next|anything else|what else"
-    r"|more details?)\b",
-    re.IGNORECASE,
-)
-_ANAPHOR = re.compile(
-    r"\b(?:it|its|that (?:document|agreement|contract|file|one)|(?:the )?same (?:document|agreement|contract))\b",
-    re.IGNORECASE,
-)
-_OPEN = re.compile(
-    r"^(?:(?:and|so|but|also|then|ok(?:ay)?),? )*(?:please )?(?:(?:can|could|would|will) you )?(?:please )?"
-    r"(?:(?:tell|show|remind) (?:me|us) )?"
-    r"(?:(?:in|under|by|to|for|from|on|at|with|of|after|within|until|during|since) )?"
-    r"(?:who|whom|whose|what|when|where|which|how|why)\b",
-    re.IGNORECASE,
-)
-_CLAUSES = re.compile(r"\b(?:clause|provision)s?\b", re.IGNORECASE)
-_YES = re.compile(
-    r"^(?:yes|yeah|yep|sure|ok(?:ay)?|please|go ahead|do (?:so|that|it))\b[\w ,]{0,40}[.!]*$", re.IGNORECASE
-)
-_THE_OTHERS = re.compile(
-    r"^(?:(?:yes|ok(?:ay)?|and|or|but|then|please|now|what about|how about|(?:look|search|check|try)(?: it)?),? )*"
-    r"(?:(?:in|through|at) )?(?:all )?(?:of )?the "
-    r"(?:others|(?:other|remaining) (?:documents|ones|files|agreements|contracts)"
-    r"|rest(?: of (?:the matter|them))?)(?: too| as well| please)?[?.!]*$",
-    re.IGNORECASE,
-)
-_AFTER_THIS = re.compile(r"\bthis $", re.IGNORECASE)
+_FOLLOW_UP = pattern("follow_up")
+_OPENING_OF_FOLLOW_UP = pattern("opening_of_follow_up")
+_STANDS_ALONE = pattern("stands_alone")
+_MORE = pattern("more")
+_ANAPHOR = pattern("anaphor")
+_OPEN = pattern("open")
+_CLAUSES = pattern("clauses")
+_YES = pattern("yes")
+_THE_OTHERS = pattern("the_others")
+_AFTER_THIS = pattern("after_this")
 _QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
-_SECTION = re.compile(r"\b(?:section|article|clause|paragraph)\s+(\d+(?:\.\d+)*|[ivxlc]+\b)", re.IGNORECASE)
+_SECTION = pattern("section")
 _DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
 _MAX_FOLLOW_UP_WORDS = 10
 _LEAST_WORDS_ABROAD = 4
@@ -71,23 +48,9 @@ _MAX_ALIKE = 2
 
 
 _LEFT_OUT = re.compile(r"(?P<all>\d+) passages satisfy.*?(?P<left>\d+) more passages? not quoted here", re.DOTALL)
-_ASKS_EACH = re.compile(
-    r"\b(?:which|what|how many|any|all|every|each|none|both|in (?:which|how many)) (?:one )?"
-    r"(?:of (?:the|our|these|those|all|my) )?(?:\w+ ){0,2}(?:agreements|contracts|documents|files|deals|leases)\b"
-    r"|\b(?:which|what) (?:agreement|contract|document|deal|lease|one)\b"
-    r"|\b(?:welche[rn]?|wie viele) (?:\w+ )?(?:vertr\u00e4ge\w*|dokumente\w*|vereinbarungen)\b"
-    r"|\b(?:quels?|quelles?|combien de) (?:\w+ )?(?:contrats?|documents?|accords?)\b",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:no|not|without|lacks?|lacking|silent|missing|\w+n['\u2019]t|none|kein\w*|nicht|ohne|aucun\w*|sans|pas)\b",
-    re.IGNORECASE,
-)
-_DEFINES = re.compile(
-    r"\b(?:what|who|which)\b.{0,60}\b(?:is|are|counts?|means?|meant|mean|covered|included|falls?|understood|define[ds]?)\b"
-    r"|\b(?:definition|meaning) of\b|\bdefined\b|\bwas (?:ist|bedeutet|hei\u00dft)\b|\bqu['\u2019]est-ce\b",
-    re.IGNORECASE,
-)
+_ASKS_EACH = pattern("asks_each")
+_NEGATED = pattern("negated")
+_DEFINES = pattern("defines")
 _TERM = re.compile(r"[\"\u201c\u201e\u00ab]\s*([^\"\u201c\u201d\u00bb]{2,60}?)\s*[\"\u201d\u201c\u00bb]")
 
 
@@ -116,8 +79,6 @@ class UserRequest:
     question: str
     mentions: tuple[Mention, ...] = ()
     scope: Scope = Scope.MATTER
-    topic: Topic | None = None
-    kind: ValueKind | None = None
     section: str = ""
     viewed: ViewedDocument | None = None
     clauses: ClauseQuery | None = None
@@ -208,7 +169,6 @@ def _request(
     viewed = conversation.current.viewed
     if viewed:  # a word that may be a subject as well ("license") does not lead away from the document on view
         mentions = tuple(one for one in mentions if one.firm and not _AFTER_THIS.search(question[: one.start]))
-    topic = topic_of(without_mentions(question, mentions, "agreement"))
     bare = without_mentions(question, mentions)
     section = _SECTION.search(question)
     clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
@@ -220,8 +180,6 @@ def _request(
         question=question,
         mentions=mentions,
         scope=_scope(intent, bare, conversation, is_open=is_open) if viewed or not mentions else Scope.MATTER,
-        topic=topic,
-        kind=kind_of(question, topic),
         section=section[1] if section else "",
         viewed=viewed,
         clauses=clauses,
@@ -338,22 +296,11 @@ def _latest_mentions(earlier: list[str]) -> tuple[Mention, ...]:
 
 
 def _without_opening(question: str) -> str:
-    return re.sub(
-        r"^(?:ok(?:ay)?,? )?(?:and |or |but |also |then )?(?:what about |how about )?",
-        "",
-        question,
-        flags=re.IGNORECASE,
-    )
+    return _OPENING_OF_FOLLOW_UP.sub("", question)
 
 
 def _stands_alone(question: str) -> bool:
-    return bool(
-        re.match(
-            r"^(?:and |or |but |also |then )+(?:what (?!about)|who|when|where|how (?!about)|is |are |does|do |can )",
-            question,
-            re.IGNORECASE,
-        )
-    )
+    return _STANDS_ALONE.match(question) is not None
 
 
 def names_viewed(mention: Mention, viewed: ViewedDocument | None) -> bool:

@@ -1,13 +1,13 @@
 """Writes the answers that give the result of a tool as it is: lists, counts, matches of a query and types of clauses.
 The summaries of uploaded files are given in the same way."""
 
-import re
 from collections.abc import Sequence
 
 from proviso_service.embedded.chat.absence import view_without_match
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
 from proviso_service.embedded.chat.conversation import Asset, Evidence, Search, UserMessage
 from proviso_service.embedded.chat.mentions import match_mention
+from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.quoting import opening_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import stems
@@ -31,14 +31,12 @@ from proviso_service.tool_results import (
     QueryMatches,
 )
 
-_HOW_OFTEN = re.compile(r"\bhow (?:often|many (?:times|passages|mentions))\b", re.IGNORECASE)
+_HOW_OFTEN = pattern("how_often")
 
 _MAX_QUOTES = 16
 _MAX_DOCUMENTS = 12
 
-_ABOUT_UPLOADS = re.compile(
-    r"\b(?:uploaded|attached|attachments?|my (?:files?|code|uploads?)|these files)\b", re.IGNORECASE
-)
+_ABOUT_UPLOADS = pattern("about_uploads")
 
 
 def documents_answer(request: UserRequest, target: TargetDocuments, listing: DocumentList) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from proviso_service.embedded.chat.examples import Intent
+from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.tool_results import DocumentList, FailedDocument, FoundPassage
 

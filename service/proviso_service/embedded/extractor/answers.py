@@ -16,7 +16,7 @@ from proviso_service.embedded.extractor.features import NAMES, Piece, features, 
 from proviso_service.embedded.extractor.questions import AnswerKind, Bounds, UnderstoodQuestion, understand, values_in
 from proviso_service.embedded.judge import below_title
 from proviso_service.models import AnswerSpan, ModelPassage
-from proviso_service.reading import WORD, readable
+from proviso_service.reading import REQUEST_STOP_WORDS, WORD, readable
 
 MAX_ANSWERS = 8
 """How many answers one passage may give."""
@@ -28,6 +28,8 @@ _REACH_CHARS = 40
 _NAMES_REACH_CHARS = 900
 _BEFORE_NAMES = re.compile(r"\b(?:between|among|amongst)\W*$", re.IGNORECASE)
 _AFTER_NAMES = re.compile(r"\n\s*\n\s*(?=#|\d{1,2}[.)]\s|(?i:whereas|recitals|background|witnesseth)\b)")
+
+_FIRST_WORD = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class AnswerFinder:
         """Returns the answers of each of `count` passages, as `AnswerExtractor.extract` does, from the candidates,
         whose logits have what the models have read in them."""
         question = understand(text)
-        weights = self._contents.read(question.wording).words.weights
+        weights = self._weights(question.wording)
         logit = np.array([one.logit for one in candidates])
         scores = np.round(1 / (1 + np.exp(-np.clip(logit, -30, 30))), _DECIMALS).tolist()
         found: list[list[AnswerSpan]] = [[] for _ in range(count)]
@@ -122,26 +124,24 @@ class AnswerFinder:
         if not values:
             yield piece.start, piece.end
             return
-        chosen = (
-            values
-            if question.answer_kind is AnswerKind.PARTIES
-            else [self._meant(piece.text, values, question, weights)]
-        )
+        chosen = values if question.answer_kind is AnswerKind.PARTIES else [self._meant(piece.text, values, weights)]
         for start, end in chosen:
             yield piece.start + start, piece.start + end
 
-    def _meant(
-        self, text: str, values: Sequence[Bounds], question: UnderstoodQuestion, weights: Mapping[int, float]
-    ) -> Bounds:
-        """Chooses the first value that evidence of the topic holds, or the one that is nearest to the words of the
-        question."""
-        evidence = question.topic.evidence.search(text) if question.topic else None
-        held = [value for value in values if evidence and evidence.start() <= value[0] < evidence.end()]
-        if held:
-            return held[0]
+    def _meant(self, text: str, values: Sequence[Bounds], weights: Mapping[int, float]) -> Bounds:
+        """Chooses the value that is nearest to the words of the question."""
         words = [(match.start(), match.end(), self._weight(match[0], weights)) for match in WORD.finditer(text)]
         asked = [word for word in words if word[2]]
         return max(values, key=lambda value: sum(weight * _nearness(value, start, end) for start, end, weight in asked))
+
+    def _weights(self, wording: str) -> Mapping[int, float]:
+        """Returns the weights of the question's words; the first of them, as a rule that of the value, counts more."""
+        weights = dict(self._contents.read(wording).words.weights)
+        said = (match[0].lower() for match in WORD.finditer(wording))
+        numbers = (self._stemmer.number(word) for word in said if word not in REQUEST_STOP_WORDS)
+        if first := next((number for number in numbers if number in weights), None):
+            weights[first] *= _FIRST_WORD
+        return weights
 
     def _weight(self, word: str, weights: Mapping[int, float]) -> float:
         return weights.get(self._stemmer.number(word.lower()), 0.0)

@@ -56,9 +56,6 @@ NAMES = (
     "value in opening",
     "value by coverage",
     "value by concept",
-    "on topic",
-    "off topic",
-    "value on topic",
     "length",
     "share of coverage",
     "concept of both",
@@ -162,8 +159,6 @@ def features(question: UnderstoodQuestion, pieces: Sequence[Piece], of_passages:
     passage, piece = _columns(of_passages), _columns(of_pieces)
     value = np.array([bool(values_in(one.text, question.answer_kind)) for one in pieces], dtype=np.float64)
     lacks_value = (1 - value) * (question.answer_kind is not AnswerKind.STATEMENT)
-    on_topic = _on_topic(question, pieces)
-    off_topic = (1 - on_topic) * (question.topic is not None)
     columns = (
         *(passage[name] for name in _OF_PASSAGE),
         *(piece[name] for name in _OF_PIECE),
@@ -174,9 +169,6 @@ def features(question: UnderstoodQuestion, pieces: Sequence[Piece], of_passages:
         value * np.array([bool(_OPENING.search(one.text)) for one in pieces]),
         value * piece["coverage"],
         value * piece["concept"],
-        on_topic,
-        off_topic,
-        value * on_topic,
         np.log([len(one.text) / _USUAL_CHARS for one in pieces]),
         np.minimum(1, piece["coverage"] / np.maximum(passage["coverage"], _LEAST_COVERAGE)),
         passage["concept"] * piece["concept"],
@@ -186,10 +178,3 @@ def features(question: UnderstoodQuestion, pieces: Sequence[Piece], of_passages:
 
 def _columns(rows: Floats) -> dict[str, Floats]:
     return dict(zip(STATEMENT_NAMES, rows.T, strict=True))
-
-
-def _on_topic(question: UnderstoodQuestion, pieces: Sequence[Piece]) -> Floats:
-    if question.topic is None:
-        return np.zeros(len(pieces))
-    evidence = question.topic.evidence
-    return np.array([bool(evidence.search(one.text)) for one in pieces], dtype=np.float64)

@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from proviso_service.embedded import classifier, topics
+from proviso_service.embedded import classifier
 from proviso_service.embedded.classifier.fitted import Head, from_bytes
 from proviso_service.embedded.classifier.model import shared_source
 from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate, relative
@@ -60,9 +60,7 @@ class EmbeddedExtractor:
         from code and data, and from the judge's."""
         own, words = _contents(__package__), _contents(classifier.__name__)
         judged = judge.model_id.encode() if judge else b""
-        digest = sha256(
-            b"\0".join([*own.values(), *words.values(), _source(topics.__name__), shared_source(), judged])
-        ).hexdigest()
+        digest = sha256(b"\0".join([*own.values(), *words.values(), shared_source(), judged])).hexdigest()
         load = partial(_finder, words[_WORDS], own[_HEAD])
         return cls(load, judge, f"proviso-extractor-{digest[:16]}")
 
@@ -140,11 +138,6 @@ def _contents(package: str) -> dict[str, bytes]:
     """Returns the contents of the package's files by name, in the order of the names."""
     files = sorted((entry for entry in resources.files(package).iterdir() if entry.is_file()), key=lambda one: one.name)
     return {file.name: file.read_bytes() for file in files if file.name.endswith(_SOURCES)}
-
-
-def _source(module: str) -> bytes:
-    package, _, name = module.rpartition(".")
-    return resources.files(package).joinpath(f"{name}.py").read_bytes()
 
 
 def head_from_json(content: bytes) -> AnswerHead:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from proviso_service.embedded.topics import Topic, topic_of
 from proviso_service.reading import LAW, NUMBER_WORDS
 
 _UNIT = r"(?:hours?|days?|weeks?|months?|quarters?|years?)"
@@ -90,13 +89,11 @@ class AnswerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnderstoodQuestion:
-    """A question. `topic` is the common subject of agreements that it is about, if there is one. `wording` is the
-    question with the name that this subject has in headings added, since a question such as "Who are the parties?" has
-    no word of its own to look for."""
+    """A question. `wording` is the question with the name that its subject has in headings added where it asks for
+    the title, the parties or the law: "Who are the parties?" has no word of its own to look for."""
 
     wording: str
     answer_kind: AnswerKind
-    topic: Topic | None
 
 
 _SUBJECTS = {
@@ -188,12 +185,7 @@ def understand(text: str) -> UnderstoodQuestion:
         answer_kind = AnswerKind.STATEMENT
     else:
         answer_kind = next((answer_kind for answer_kind, cue in _CUES if cue.search(asked)), AnswerKind.STATEMENT)
-    topic = topic_of(text)
-    # Questions about any subject may speak of "the parties"; few ask who they are.
-    if topic and topic.name == "parties" and answer_kind is not AnswerKind.PARTIES:
-        topic = None
-    name = _SUBJECTS.get(answer_kind) or (topic.name if topic else "")
-    return UnderstoodQuestion(f"{text} {name}".strip(), answer_kind, topic)
+    return UnderstoodQuestion(f"{text} {_SUBJECTS.get(answer_kind, '')}".strip(), answer_kind)
 
 
 _PATTERNS = {
