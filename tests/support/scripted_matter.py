@@ -316,7 +316,7 @@ async def run_turn(
     raise AssertionError("the model did not come to an answer")
 
 
-def said(question: str, answer: str) -> list[BaseMessage]:
+def exchange(question: str, answer: str) -> list[BaseMessage]:
     return [HumanMessage(question), AIMessage(answer)]
 
 

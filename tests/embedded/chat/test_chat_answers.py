@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from proviso_service.embedded import EmbeddedChatModel, EmbeddedExtractor, MiniLmEmbedder
-from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.text import is_title, split_sentences
+from proviso_service.embedded.chat.wording import said
 from tests.support.scripted_matter import (
     LEASE,
     NDA,
@@ -15,9 +15,9 @@ from tests.support.scripted_matter import (
     Chunks,
     ScriptedMatter,
     assert_grounded,
+    exchange,
     quotes_of,
     run_turn,
-    said,
 )
 
 CALIFORNIA = "This Lease is governed by the laws of the State of California."
@@ -85,7 +85,7 @@ async def test_the_sentence_with_the_figure_is_quoted(
 
 
 async def test_one_document_is_not_put_side_by_side(model: EmbeddedChatModel, whole: ScriptedMatter) -> None:
-    history = said("Compare the governing law of the services agreement and the NDA.", "Side by side: ...")
+    history = exchange("Compare the governing law of the services agreement and the NDA.", "Side by side: ...")
     turn = await run_turn(model, whole, "And what about the lease?", history=history)
     assert "Side by side" not in turn.answer
     assert [quote for quote, _ in quotes_of(turn.answer)] == [CALIFORNIA]
@@ -112,7 +112,7 @@ async def test_a_topic_alone_does_not_answer_a_question_about_something_else(
     model: EmbeddedChatModel, matter: ScriptedMatter
 ) -> None:
     turn = await run_turn(model, matter, "What happens to the deposit if the satellite launch is delayed?")
-    assert turn.answer.startswith(wording.NO_ANSWER)
+    assert turn.answer.startswith(said("no_answer"))
 
 
 async def test_documents_that_stay_without_room_are_counted(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:

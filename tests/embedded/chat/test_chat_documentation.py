@@ -7,7 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
-from proviso_service.embedded.chat import wording
+from proviso_service.embedded.chat.wording import said
 from proviso_service.tool_results import FoundPassage, FoundPassages
 from tests.support.scripted_matter import TOOLS, marker, tool
 
@@ -70,11 +70,11 @@ async def test_a_question_without_a_matter_is_answered_with_a_quote_its_number_a
 @pytest.mark.parametrize("result", ["DOCUMENTATION_SEARCH_RESULT: EMPTY", "", "[1] no text"])
 async def test_nothing_found_is_the_exact_refusal(model: EmbeddedChatModel, result: str) -> None:
     answer = await answered(model, UNUSED, result)
-    assert (answer.text, answer.tool_calls) == (wording.NO_ANSWER, [])
+    assert (answer.text, answer.tool_calls) == (said("no_answer"), [])
 
 
 async def test_what_does_not_answer_is_refused(model: EmbeddedChatModel) -> None:
-    assert (await answered(model, "What is the dress code?", FOUND)).text == wording.NO_ANSWER
+    assert (await answered(model, "What is the dress code?", FOUND)).text == said("no_answer")
 
 
 async def test_a_failed_look_up_is_said(model: EmbeddedChatModel) -> None:

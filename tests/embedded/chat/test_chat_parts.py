@@ -2,12 +2,15 @@
 
 import json
 import re
+import tomllib
+from importlib import resources
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from proviso_service.embedded import chat
 from proviso_service.embedded.chat.comparison import larger_line, only_figure
 from proviso_service.embedded.chat.conversation import (
     ViewedDocument,
@@ -17,7 +20,7 @@ from proviso_service.embedded.chat.conversation import (
 )
 from proviso_service.embedded.chat.mentions import find_mentions, match_mention, without_mentions
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
-from proviso_service.embedded.chat.wording import quote
+from proviso_service.embedded.chat.wording import quote, said
 
 FILES = [
     "Services Agreement.md",
@@ -199,3 +202,15 @@ def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
     dates = [("A.pdf", "ends on 1 May 2026"), ("B.pdf", "expires on April 3, 2027")]
     assert "later date is in B.pdf" in larger_line("Which ends later?", dates)
     assert "earlier date is in A.pdf" in larger_line("Which ends earlier?", dates)
+
+
+def test_sentences_take_the_same_parts_in_every_language() -> None:
+    for key, ways in tomllib.loads(resources.files(chat).joinpath("templates.toml").read_text("utf-8")).items():
+        assert len({frozenset(re.findall(r"\{(\w+)\}", way)) for way in ways.values()}) == 1, key
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"), [("it", "A confronto:"), ("en", "Side by side:"), ("nl", "Side by side:")]
+)
+def test_sentences_are_said_in_the_language_of_the_question_or_in_english(language: str, sentence: str) -> None:
+    assert said("side_by_side", language) == sentence

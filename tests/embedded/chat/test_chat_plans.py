@@ -162,6 +162,8 @@ async def test_a_follow_up_keeps_the_document(matter: Matter) -> None:
     [
         ("Was passiert mit dem Haustier des Mieters in der Wohnung von Avonquay?", "Ich habe keine Stelle gefunden"),
         ("Que se passe-t-il avec les animaux dans les locaux d'Avonquay ?", "Je n'ai pas trouv"),
+        ("¿Qué pasa con los animales del inquilino en los locales de Avonquay?", "No he encontrado"),
+        ("Che cosa succede con gli animali nei locali di Avonquay?", "Non ho trovato"),
     ],
 )
 async def test_questions_in_other_languages_are_looked_up_and_answered_in_them(

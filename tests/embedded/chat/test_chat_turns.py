@@ -8,8 +8,8 @@ import pytest
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from proviso_service.embedded import EmbeddedChatModel, EmbeddedExtractor, MiniLmEmbedder
-from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.wording import fixed_answer, said
 from tests.support.scripted_matter import (
     DOCUMENTS,
     LEASE,
@@ -19,10 +19,10 @@ from tests.support.scripted_matter import (
     ScriptedMatter,
     assert_grounded,
     document_id,
+    exchange,
     marker,
     quotes_of,
     run_turn,
-    said,
 )
 
 Content = list[str | dict[Any, Any]]
@@ -105,7 +105,7 @@ async def test_what_is_not_there_is_not_answered(
     model: EmbeddedChatModel, matter: ScriptedMatter, question: str
 ) -> None:
     turn = await run_turn(model, matter, question)
-    assert turn.answer.startswith(wording.NO_ANSWER)
+    assert turn.answer.startswith(said("no_answer"))
     assert quotes_of(turn.answer) == []
 
 
@@ -139,7 +139,7 @@ async def test_an_empty_matter_has_nothing_to_quote(model: EmbeddedChatModel, ma
     assert "no documents yet" in (await run_turn(model, empty, "List the documents")).answer
     assert "no documents yet" in (await run_turn(model, empty, "Show me the lease")).answer
     answer = (await run_turn(model, empty, "What is the rent?")).answer
-    assert answer.startswith(wording.NO_ANSWER)
+    assert answer.startswith(said("no_answer"))
 
 
 async def test_a_document_is_shown_as_one_quote(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
@@ -160,7 +160,7 @@ async def test_a_section_is_read_from_the_document_on_view(model: EmbeddedChatMo
 
 async def test_showing_asks_which_document_when_none_is_meant(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
     turn = await run_turn(model, matter, "Show me the whole document")
-    assert turn.answer.startswith(wording.WHICH_DOCUMENT)
+    assert turn.answer.startswith(said("which_document"))
     assert SERVICES in turn.answer
 
 
@@ -263,7 +263,7 @@ async def test_a_question_about_this_document_stays_in_it(model: EmbeddedChatMod
     turn = await run_turn(model, matter, "What is the security deposit in this agreement?", viewed=SERVICES)
     assert turn.called == [SEARCH]
     assert all(args["document_ids"] == [document_id(SERVICES)] for _, args in turn.calls)
-    assert turn.answer == f"I found no security deposit in {SERVICES}, the document on view. {wording.OFFER}"
+    assert turn.answer == f"I found no security deposit in {SERVICES}, the document on view. {said('offer')}"
 
 
 async def test_the_only_document_of_a_matter_comes_without_an_offer_of_others(
@@ -281,7 +281,7 @@ async def test_a_document_on_view_that_could_not_be_searched_is_not_said_to_have
     told = {"searched": {"documents": 0, "of": 1}, "on_view": {"filename": LEASE, "searched": False, "found": False}}
     matter = replace(matter, replies={SEARCH: json.dumps({"query": "x", "total_found": 0, "results": []} | told)})
     turn = await run_turn(model, matter, "Is there an escrow agent?", viewed=LEASE)
-    assert turn.answer == wording.NO_ANSWER
+    assert turn.answer == said("no_answer")
 
 
 async def test_another_named_document_wins_over_the_one_on_view(
@@ -291,7 +291,7 @@ async def test_another_named_document_wins_over_the_one_on_view(
     assert CALIFORNIA in turn.answer
 
 
-LAW_BEFORE = said("What is the governing law of the services agreement?", f"{SERVICES} says: “{NEW_YORK}”")
+LAW_BEFORE = exchange("What is the governing law of the services agreement?", f"{SERVICES} says: “{NEW_YORK}”")
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ LAW_BEFORE = said("What is the governing law of the services agreement?", f"{SER
         ("and what are the fees?", LAW_BEFORE, "monthly fee of $12,500"),
         ("And the liability cap?", LAW_BEFORE, "$150,000"),
         ("Does it have an indemnity clause?", LAW_BEFORE, "shall indemnify, defend"),
-        ("And in the NDA?", [*LAW_BEFORE, *said("and the lease?", "x")], DELAWARE),
+        ("And in the NDA?", [*LAW_BEFORE, *exchange("and the lease?", "x")], DELAWARE),
     ],
 )
 async def test_follow_ups_borrow_from_the_question_before(
@@ -331,16 +331,16 @@ async def test_talk_that_needs_no_document_calls_no_tool(
 ) -> None:
     turn = await run_turn(model, matter, message)
     assert turn.called == []
-    assert turn.answer == wording.FIXED_ANSWERS[intent]
+    assert turn.answer == fixed_answer(intent)
 
 
 async def test_without_tools_a_question_about_documents_asks_for_a_matter(
     model: EmbeddedChatModel, matter: ScriptedMatter
 ) -> None:
     question: Content = [{"type": "text", "text": "What is the governing law?"}]
-    assert (await run_turn(model, matter, question, tools=())).answer == wording.NO_MATTER
-    assert (await run_turn(model, matter, "What is the governing law?", tools=())).answer == wording.NO_TOOLS
-    assert (await run_turn(model, matter, "Hello", tools=())).answer == wording.FIXED_ANSWERS[Intent.GREETING]
+    assert (await run_turn(model, matter, question, tools=())).answer == said("no_matter")
+    assert (await run_turn(model, matter, "What is the governing law?", tools=())).answer == said("no_tools")
+    assert (await run_turn(model, matter, "Hello", tools=())).answer == fixed_answer(Intent.GREETING)
 
 
 async def test_at_the_tool_limit_the_answer_comes_from_what_is_there(
@@ -365,18 +365,18 @@ async def test_missing_tools_are_done_without(model: EmbeddedChatModel, matter: 
     assert turn.called == [SEARCH]
     assert DELAWARE in turn.answer
     turn = await run_turn(model, matter, "What is the governing law of the NDA?", tools=[TOOLS[0]])
-    assert turn.answer == wording.NO_TOOLS
+    assert turn.answer == said("no_tools")
 
 
 @pytest.mark.parametrize(
     ("reply", "answer"),
     [
-        ("The tool took too long.", wording.TOOL_FAILED),
-        ('{"query": "governing law", "resu', wording.TOOL_FAILED),
-        ('["unexpected"]', wording.TOOL_FAILED),
-        ('{"results": "none"}', wording.TOOL_FAILED),
+        ("The tool took too long.", said("tool_failed")),
+        ('{"query": "governing law", "resu', said("tool_failed")),
+        ('["unexpected"]', said("tool_failed")),
+        ('{"results": "none"}', said("tool_failed")),
         ('{"error": "Document not found", "hint": "x"}', "I could not look that up: Document not found."),
-        ('{"query": "x", "total_found": 0, "results": [], "truncated": false}', wording.NO_ANSWER),
+        ('{"query": "x", "total_found": 0, "results": [], "truncated": false}', said("no_answer")),
     ],
 )
 async def test_tools_that_fail_or_find_nothing_are_reported_honestly(
@@ -433,11 +433,11 @@ async def test_instructions_inside_filenames_stay_names(model: EmbeddedChatModel
 async def test_images_are_not_seen(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
     image: dict[Any, Any] = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     about_image: Content = [{"type": "text", "text": f"{marker()}What is in this picture?"}, image]
-    assert (await run_turn(model, matter, about_image)).answer == wording.NO_IMAGES
+    assert (await run_turn(model, matter, about_image)).answer == said("no_images")
     about_text: Content = [{"type": "text", "text": f"{marker()}What is the governing law of the NDA?"}, image]
     turn = await run_turn(model, matter, about_text)
-    assert turn.answer.startswith(f"{wording.NO_IMAGES}\n\n{NDA}")
-    assert (await run_turn(model, matter, [image])).answer == wording.NO_IMAGES
+    assert turn.answer.startswith(f"{said('no_images')}\n\n{NDA}")
+    assert (await run_turn(model, matter, [image])).answer == said("no_images")
 
 
 async def test_uploaded_files_are_known_by_their_summaries(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:

@@ -74,10 +74,10 @@ _ABOUT_ITSELF = _any(
     r"j['’]ai (?:cherché|consulté|parcouru|besoin)|nous (?:pouvons|avons))\b",
     r"^(?:vous pouvez|pourriez-vous|pouvez-vous|n['’]hésitez pas|si vous (?:voulez|souhaitez|le souhaitez|précisez)|"
     r"dites-moi|indiquez|précisez|sélectionnez)\b",
-    r"^(?:(?:yo )?(?:puedo|podría|no puedo|voy a|he buscado|he consultado|busqué|necesito|soy|estoy|entiendo)|"
+    r"^(?:(?:yo )?(?:puedo|podría|no puedo|voy a|busco|he buscado|he consultado|busqué|necesito|soy|estoy|entiendo)|"
     r"puede (?:preguntar|seleccionar|subir|indicar)|si (?:quiere|desea|me indica)|dígame|indique|seleccione|"
     r"avíseme)\b",
-    r"^(?:posso|non posso|ho cercato|ho consultato|se vuole|mi dica|può chiedere|ik kan|ik heb gezocht|u kunt|pode|"
+    r"^(?:posso|non posso|cerco|ho cercato|ho consultato|se vuole|mi dica|può chiedere|ik kan|ik heb gezocht|u kunt|pode|"
     r"eu posso)\b",
 )
 # Words with which such a sentence goes over to facts: `I can tell you that the cap is unlimited`.

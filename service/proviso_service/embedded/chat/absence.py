@@ -7,7 +7,8 @@ from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import pattern, patterns, words
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, as_listed
 from proviso_service.embedded.chat.text import one_line
-from proviso_service.embedded.chat.wording import OFFER, joined, name
+from proviso_service.embedded.chat.wording import joined, name, said
+from proviso_service.language import ENGLISH
 from proviso_service.tool_results import ListedDocument, TurnResult
 
 _ASKED = patterns("asked_noun")
@@ -23,10 +24,10 @@ def not_found(request: UserRequest, target: TargetDocuments, evidence: Evidence)
     documents = target.documents or ((as_listed(request.viewed),) if request.viewed else ())
     if not documents or not all(evidence.has_searched(one.document_id) for one in documents):
         return ""
-    sentence = f"I found {_none(request)} in {_searched(request, documents)}"
+    sentence = _none(request, _searched(request, documents))
     searched = {document_id for search in evidence.searches for document_id in search.document_ids}
     if evidence.has_searched_all or (not target.documents and len(searched) > 1):
-        return f"{sentence}, and none in the other documents of the matter."
+        return f"{sentence}, {said('none_elsewhere', request.language)}"
     return f"{sentence}.{offer(request, target, evidence)}"
 
 
@@ -36,7 +37,8 @@ def none_in_view(request: UserRequest, evidence: Evidence, quoted: Collection[st
     viewed = request.viewed
     if viewed is None or not quoted or viewed.document_id in quoted or not evidence.has_searched(viewed.document_id):
         return ""
-    return f"I found {_none(request)} in {on_view(viewed.name)}; what follows comes from other documents.\n\n"
+    none = _none(request, on_view(viewed.name, request.language))
+    return f"{none}; {said('from_others', request.language)}\n\n"
 
 
 def view_without_match(result: TurnResult) -> str:
@@ -49,11 +51,11 @@ def view_without_match(result: TurnResult) -> str:
 def offer(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     """Offers to look in the other documents where the document on view alone was searched and the matter has others."""
     is_view_alone = request.viewed is not None and target.ids == [request.viewed.document_id]
-    return f" {OFFER}" if is_view_alone and evidence.has_other_documents else ""
+    return f" {said('offer', request.language)}" if is_view_alone and evidence.has_other_documents else ""
 
 
-def on_view(filename: str) -> str:
-    return f"{name(filename)}, the document on view"
+def on_view(filename: str, language: str = ENGLISH) -> str:
+    return said("on_view", language, where=name(filename))
 
 
 def searched_document(request: UserRequest, target: TargetDocuments) -> str:
@@ -63,20 +65,25 @@ def searched_document(request: UserRequest, target: TargetDocuments) -> str:
 
 def _searched(request: UserRequest, documents: Sequence[ListedDocument]) -> str:
     viewed_id = request.viewed.document_id if request.viewed else ""
-    return joined([on_view(one.filename) if one.document_id == viewed_id else name(one.filename) for one in documents])
+    return joined(
+        [
+            on_view(one.filename, request.language) if one.document_id == viewed_id else name(one.filename)
+            for one in documents
+        ]
+    )
 
 
-def _none(request: UserRequest) -> str:
-    """Returns what was looked for and not found: `no` with the question's own words where they are a noun."""
+def _none(request: UserRequest, where: str) -> str:
+    """Says that something was not found there, in the question's own words where they are a noun."""
     if request.section:
-        return "no such section"
+        return said("no_noun", noun="such section", where=where)
     question = one_line(request.bare_question).rstrip(" ?.!")
     for opening in _ASKED:
         if found := opening.match(question):
             what = _without_place(found["what"])
             if _PLAIN.fullmatch(what) and what.split()[0] not in _NOT_NAMED:
-                return f"no {what}"
-    return "nothing on this"
+                return said("no_noun", noun=what, where=where)
+    return said("nothing", request.language, where=where)
 
 
 def _without_place(what: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat import extracted, wording
+from proviso_service.embedded.chat import extracted
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.conversation import Evidence, Search
@@ -14,7 +14,17 @@ from proviso_service.embedded.chat.ranking import ScoredSentence, rank
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
 from proviso_service.embedded.chat.text import excerpt, split_sentences
-from proviso_service.embedded.chat.wording import bullets, counted, document_lines, joined, name, place, quote
+from proviso_service.embedded.chat.wording import (
+    bullets,
+    counted,
+    document_lines,
+    faulty_query,
+    joined,
+    name,
+    place,
+    quote,
+    said,
+)
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList
 
@@ -76,7 +86,7 @@ async def _quoted_answer(
         if not text:
             return _nothing(request, target, evidence)
         is_alone = len(target.documents) == 1
-        missing = "".join(f"\n\n{line}" for line in extracted.lines_of_missing(target) if is_alone)
+        missing = "".join(f"\n\n{line}" for line in extracted.lines_of_missing(target, request.language) if is_alone)
         return WrittenAnswer(text + missing + _caveat(evidence))
     if not good:
         return _nothing(request, target, evidence)
@@ -88,7 +98,7 @@ async def _quoted_answer(
         text = bullets(listed(chosen, question, good, ranked))
     else:
         chosen = best_by_document(good)
-        text = stated(good, question)
+        text = stated(good, question, request.language)
     documents = {one.document for one in chosen}
     opening = none_in_view(request, evidence, documents) if request.viewed else ""
     rest = _not_shown(evidence, len(documents)) + _caveat(evidence)
@@ -106,16 +116,16 @@ def _extracted_answer(
     answers = evidence.answers
     if evidence.extracted and evidence.calls[-1].args.get("each_document"):
         if target.documents:
-            return extracted.side_by_side(answers, target)
+            return extracted.side_by_side(answers, target, request.language)
         return extracted.by_document(request, evidence.extracted[-1], evidence.listing)
-    if _asks_for_all(request, target) and (places := extracted.places_of_all(answers)):
+    if _asks_for_all(request, target) and (places := extracted.places_of_all(answers, request.language)):
         return places
     sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
     agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
     if agreed or extracted.is_sure(answers):
         stated_one = (agreed or answers)[0]
         opening = none_in_view(request, evidence, {stated_one.document_id}) if request.viewed else ""
-        return opening + extracted.stated_answer(stated_one)
+        return opening + extracted.stated_answer(stated_one, request.language)
     where = searched_document(request, target) if target.documents else ""
     return extracted.closest(answers, where, request.question, request.language)
 
@@ -136,7 +146,8 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
         pattern = re.compile(form, re.IGNORECASE)
         for passage, sentence in sentences:
             if pattern.search(sentence):
-                return f"{place(passage)} says: {quote(excerpt(sentence, pattern), passage.ref)}"
+                quoted = quote(excerpt(sentence, pattern), passage.ref)
+                return said("says", request.language, place=place(passage), quote=quoted)
     return ""
 
 
@@ -167,8 +178,8 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
     Returns an empty text for other questions."""
     listing = evidence.listing
     if listing and not listing.total_count:
-        return wording.NO_DOCUMENTS
-    about_target = "" if target.documents else _missing(target, listing) or _unready(target)
+        return said("no_documents")
+    about_target = "" if target.documents else _missing(target, listing, request.language) or _unready(target)
     if about_target:
         return about_target
     looked = bool(evidence.searches or evidence.extracted)
@@ -177,16 +188,16 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
     if evidence.searches or evidence.parts or evidence.extracted:
         return ""
     if listing and not evidence.failures and request.intent in (Intent.SHOW, Intent.SUMMARY):
-        return f"{wording.WHICH_DOCUMENT} The matter has:\n{document_lines(listing)}"
+        return f"{said('which_document')} The matter has:\n{document_lines(listing)}"
     return _failed(request, evidence)
 
 
-def _missing(target: TargetDocuments, listing: DocumentList | None) -> str:
+def _missing(target: TargetDocuments, listing: DocumentList | None, language: str) -> str:
     if not target.missing:
         return ""
-    known = f" It has:\n{document_lines(listing)}" if listing and listing.documents else ""
+    known = f" {said('it_has', language)}\n{document_lines(listing)}" if listing and listing.documents else ""
     names = joined([f"'{name(one)}'" for one in target.missing])
-    return f"No document in this matter has a name that matches {names}.{known}"
+    return said("no_such_document", language, where=names) + known
 
 
 def _unready(target: TargetDocuments) -> str:
@@ -196,20 +207,20 @@ def _unready(target: TargetDocuments) -> str:
 def _failed(request: UserRequest, evidence: Evidence) -> str:
     stated = next((failure.error for failure in evidence.failures if failure.error), "")
     if request.clauses and (fault := _FAULT.search(stated)):
-        return wording.faulty_query(request.clauses.iql, int(fault[1]), stated)
+        return faulty_query(request.clauses.iql, int(fault[1]), stated)
     if stated:
-        return f"I could not look that up: {name(stated).rstrip('.')}."
-    return wording.TOOL_FAILED if evidence.failures else wording.NO_TOOLS
+        return said("tool_said", reason=name(stated).rstrip("."))
+    return said("tool_failed" if evidence.failures else "no_tools")
 
 
 def _unready_line(filename: str, status: str) -> str:
     if status.lower() == "failed":
-        return f"{name(filename)} could not be processed, so I can't search it."
-    return f"{name(filename)} is still being processed, so I can't search it yet."
+        return said("unprocessed", where=name(filename))
+    return said("processing", where=name(filename))
 
 
 def _nothing(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> WrittenAnswer:
-    text = not_found(request, target, evidence) or wording.NO_ANSWER
+    text = not_found(request, target, evidence) or said("no_answer", request.language)
     return WrittenAnswer(text + _caveat(evidence).replace("\n\n", " "), found=False)
 
 
@@ -217,4 +228,4 @@ def _caveat(evidence: Evidence) -> str:
     processing = list(
         dict.fromkeys(name(one) for search in evidence.searches for one in search.documents_processing if one)
     )
-    return f"\n\nStill being processed and not searched: {joined(processing)}." if processing else ""
+    return "\n\n" + said("not_searched", where=joined(processing)) if processing else ""

@@ -8,7 +8,7 @@ from proviso_service.embedded.chat.quoting import listed, stated
 from proviso_service.embedded.chat.ranking import ScoredSentence
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import excerpt
-from proviso_service.embedded.chat.wording import bullets, name
+from proviso_service.embedded.chat.wording import bullets, name, said
 from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
 _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
@@ -46,13 +46,13 @@ def compared(request: UserRequest, target: TargetDocuments, good: Sequence[Score
         best.setdefault(one.document, one)
     silent = [name(one.filename) for one in target.documents if one.document_id not in best]
     if len(best) + len(silent) + len(target.missing) == 1:
-        return stated(good, request.bare_question)
+        return stated(good, request.bare_question, request.language)
     chosen = _in_order(list(best.values())[:_MAX_COMPARED], target)
     lines = listed(chosen, request.bare_question, good)
-    lines += [f"{one}: nothing found that answers this." for one in silent]
-    lines += [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
+    lines += [said("silent", where=one) for one in silent]
+    lines += [said("no_match", request.language, where=f"'{name(one)}'") for one in target.missing]
     larger = larger_line(request.question, [(one.passage.filename, excerpt(one.sentence)) for one in chosen])
-    return "Side by side:\n" + bullets(lines) + larger
+    return f"{said('side_by_side', request.language)}\n" + bullets(lines) + larger
 
 
 def _in_order(chosen: list[ScoredSentence], target: TargetDocuments) -> list[ScoredSentence]:
@@ -71,11 +71,11 @@ def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:
         return ""
     best = max(figures) if wants_larger else min(figures)
     if figures.count(best) > 1:
-        return "\n\nThe figures in these quotes are the same." if len(set(figures)) == 1 else ""
+        return f"\n\n{said('figures_same')}" if len(set(figures)) == 1 else ""
     what = "larger figure" if wants_larger else "smaller figure"
     if _ASKS_WHEN.search(question):
         what = "later date" if wants_larger else "earlier date"
-    return f"\n\nOf these, the {what} is in {name(quotes[figures.index(best)][0])}."
+    return "\n\n" + said("figure_of", which=what, where=name(quotes[figures.index(best)][0]))
 
 
 def _figures(quotes: Sequence[str]) -> list[float] | None:

@@ -17,7 +17,7 @@ from proviso_service.embedded.chat.text import (
     split_sentences,
     stems,
 )
-from proviso_service.embedded.chat.wording import ALL_FOUND, bullets, counted, joined, name, phrase, place, quote
+from proviso_service.embedded.chat.wording import bullets, counted, joined, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
@@ -76,8 +76,8 @@ def line_of(answer: ExtractedAnswer) -> str:
     return f"{place(answer)}: {_quoted(answer)}"
 
 
-def stated_answer(answer: ExtractedAnswer) -> str:
-    return f"{place(answer)} says: {_quoted(answer)}"
+def stated_answer(answer: ExtractedAnswer, language: str) -> str:
+    return said("says", language, place=place(answer), quote=_quoted(answer))
 
 
 def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, language: str) -> str:
@@ -85,7 +85,8 @@ def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, langu
     near = _distinct([one for one in answers if _comes_near(one, question)])[:_CLOSEST]
     if not near:
         return ""
-    return f"{phrase('not sure', language, where)}\n{bullets(map(line_of, near))}"
+    head = said("not_sure_in", language, where=where) if where else said("not_sure", language)
+    return f"{head}\n{bullets(map(line_of, near))}"
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
@@ -102,40 +103,39 @@ def asks_for_all(question: str) -> bool:
     return _ASKS_ALL.search(question) is not None
 
 
-def places_of_all(answers: Sequence[ExtractedAnswer]) -> str:
+def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
     """Lists the likely answers of a document; empty where there are none."""
     likely = _distinct([one for one in answers if one.confidence >= _HAS_CLAUSE])
-    return f"{ALL_FOUND}\n{bullets(map(line_of, likely))}" if likely else ""
+    return f"{said('all_found', language)}\n{bullets(map(line_of, likely))}" if likely else ""
 
 
 def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
     return list({(one.document_id, sentence_of(one)): one for one in reversed(answers)}.values())[::-1]
 
 
-def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments) -> str:
+def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments, language: str) -> str:
     """Gives the best answers of each of the documents, and names those that have none."""
     best: dict[str, list[ExtractedAnswer]] = {}
     for answer in _distinct([one for one in answers if one.confidence >= _LEAST]):
         best.setdefault(answer.document_id, []).append(answer)
-    lines = [_line_of_one(one) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
+    lines = [_line_of_one(one, language) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
     lines += [
-        f"I found nothing on this in {name(one.filename)}." for one in target.documents if one.document_id not in best
+        said("nothing", language, where=name(one.filename)) + "."
+        for one in target.documents
+        if one.document_id not in best
     ]
-    lines += lines_of_missing(target)
-    return f"Side by side:\n{bullets(lines)}" if best else ""
+    lines += lines_of_missing(target, language)
+    return f"{said('side_by_side', language)}\n{bullets(lines)}" if best else ""
 
 
-def _line_of_one(answer: ExtractedAnswer) -> str:
-    is_sure = answer.confidence >= _HAS_CLAUSE
-    return (
-        line_of(answer)
-        if is_sure
-        else f"{name(answer.filename)}: nothing for certain; the closest is {_quoted(answer)}"
-    )
+def _line_of_one(answer: ExtractedAnswer, language: str) -> str:
+    if answer.confidence >= _HAS_CLAUSE:
+        return line_of(answer)
+    return said("nothing_certain", language, where=name(answer.filename), quote=_quoted(answer))
 
 
-def lines_of_missing(target: TargetDocuments) -> list[str]:
-    return [f"'{name(one)}': no document in this matter has a name that matches." for one in target.missing]
+def lines_of_missing(target: TargetDocuments, language: str) -> list[str]:
+    return [said("no_match", language, where=f"'{name(one)}'") for one in target.missing]
 
 
 def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: DocumentList | None) -> str:
@@ -153,13 +153,13 @@ def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: Docu
         chosen = _extreme(having, largest=_ASKS_LARGEST.search(question) is not None)
         others = [one for one in having if one is not chosen][: _MAX_LISTED - 1]
         if chosen is not None:
-            rest = f"\n\nOthers that state one:\n{bullets(map(line_of, others))}" if others else ""
+            rest = f"\n\n{said('other_figures', request.language)}\n{bullets(map(line_of, others))}" if others else ""
             return f"{line_of(chosen)}{rest}"
     if not having:
         return closest(answers, "", question, request.language)
     certain = [one for one in having if one.confidence >= _PROBABLY]
     if not certain:
-        return f"{phrase('none for certain', request.language, '')}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
+        return f"{said('none_for_certain', request.language)}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
     more = len(certain) - _MAX_LISTED
     rest = f"\n- and {counted(more, 'more document')}" if more > 0 else ""
     least = "" if _shows_all(extracted) else "At least "
@@ -180,7 +180,7 @@ def _what_lacks(
     if listing is not None and listing.is_whole and _shows_all(extracted):
         return _lacking(having, listing)
     lines = bullets(map(line_of, having[:_MAX_LISTED]))
-    return f"I can't tell for each document. Those that have a passage on it:\n{lines}"
+    return f"{said('cannot_tell_each')}\n{lines}"
 
 
 def _shows_all(extracted: ExtractedAnswers) -> bool:
@@ -197,11 +197,10 @@ def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:
     has = {one.document_id for one in having}
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
     if not without:
-        return f"Each of the {counted(len(has), 'document')} has a passage on it:\n{bullets(map(line_of, having))}"
-    head = (
-        f"I found no passage on it in {counted(len(without), 'document')} of {listing.total_count}: {joined(without)}."
-    )
-    return head + (f"\n\nThe others:\n{bullets(map(line_of, having[:_MAX_LISTED]))}" if having else "")
+        return f"{said('each_has', count=counted(len(has), 'document'))}\n{bullets(map(line_of, having))}"
+    count = counted(len(without), "document")
+    head = said("lacking", count=count, all=listing.total_count, where=joined(without))
+    return head + (f"\n\n{said('the_others')}\n{bullets(map(line_of, having[:_MAX_LISTED]))}" if having else "")
 
 
 def _extreme(answers: Sequence[ExtractedAnswer], *, largest: bool) -> ExtractedAnswer | None:

@@ -20,7 +20,6 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr, SkipValidation
 
-from proviso_service.embedded.chat import wording
 from proviso_service.embedded.chat.answers import answer
 from proviso_service.embedded.chat.conversation import (
     Evidence,
@@ -40,6 +39,7 @@ from proviso_service.embedded.chat.planning import (
 )
 from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents, understand
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
+from proviso_service.embedded.chat.wording import fixed_answer, said
 from proviso_service.language import ASKED_NOTE
 from proviso_service.models import Embedder
 from proviso_service.tool_results import RETRIEVER_TOOL
@@ -65,7 +65,7 @@ async def respond(
     conversation = read_conversation(messages)
     message = conversation.current
     if not message.text or (message.has_images and _ABOUT_IMAGE.search(message.text)):
-        return ModelStep(wording.NO_IMAGES if message.has_images else wording.FIXED_ANSWERS[Intent.GREETING])
+        return ModelStep(said("no_images") if message.has_images else fixed_answer(Intent.GREETING))
     if is_about_uploads(message):
         return ModelStep(_with_image_note(uploads_answer(message.text, message.assets), message))
     step = await _document_step(conversation, tools, embedder, recogniser)
@@ -77,7 +77,7 @@ async def _document_step(
 ) -> ModelStep:
     request = await understand(conversation, recogniser)
     if request.is_document_free:
-        return ModelStep(wording.FIXED_ANSWERS[request.intent])
+        return ModelStep(fixed_answer(request.intent))
     evidence = read_evidence(conversation.steps)
     if not conversation.current.has_matter and (call := documentation_call(request, evidence, tools)):
         return ModelStep(calls=(call,))
@@ -88,7 +88,7 @@ async def _document_step(
     if calls := next_calls(request, target, evidence, tools):
         return ModelStep(calls=tuple(calls))
     if not evidence.calls:
-        return ModelStep(wording.NO_TOOLS if conversation.current.has_matter else wording.NO_MATTER)
+        return ModelStep(said("no_tools" if conversation.current.has_matter else "no_matter"))
     found = await answer(request, target, evidence, embedder)
     more = () if found.found else tuple(second_look(request, target, evidence, tools))
     return ModelStep("" if more else _with_language_notes(found.text, evidence, request.language), more)
@@ -97,14 +97,13 @@ async def _document_step(
 def _with_language_notes(text: str, evidence: Evidence, language: str) -> str:
     """Adds what the tools tell of languages; of that of the question in this language."""
     notes = [
-        wording.phrase("asked abroad", language, "") if note.startswith(ASKED_NOTE) else note
-        for note in evidence.language_notes
+        said("asked_abroad", language) if note.startswith(ASKED_NOTE) else note for note in evidence.language_notes
     ]
     return "\n\n".join((text, *notes))
 
 
 def _with_image_note(text: str, message: UserMessage) -> str:
-    return f"{wording.NO_IMAGES}\n\n{text}" if message.has_images else text
+    return f"{said('no_images')}\n\n{text}" if message.has_images else text
 
 
 class EmbeddedChatModel(BaseChatModel):

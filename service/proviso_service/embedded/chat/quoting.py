@@ -17,7 +17,7 @@ from proviso_service.embedded.chat.text import (
     split_sentences,
     stems,
 )
-from proviso_service.embedded.chat.wording import bullets, name, place, quote
+from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.tool_results import DocumentPart, FoundPassage
 
 _MAX_DOCUMENTS = 12
@@ -35,13 +35,14 @@ _MAX_SUMMARY_CHARS = 700
 _SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
-def stated(good: Sequence[ScoredSentence], question: str) -> str:
+def stated(good: Sequence[ScoredSentence], question: str, language: str) -> str:
     """Quotes the best sentences: after the name of their document when all are from one, as a list otherwise."""
     best = best_by_document(good)
     if len(best) > 1:
-        return "The documents say:\n" + bullets(listed(best, question, good))
+        return f"{said('documents_say', language)}\n" + bullets(listed(best, question, good))
     first = best[0]
-    return f"{place(first.passage)} says: {_quotes(_clause(first, good, (), question))}"
+    quotes = _quotes(_clause(first, good, (), question))
+    return said("says", language, place=place(first.passage), quote=quotes)
 
 
 def listed(
@@ -135,11 +136,11 @@ def read_out(request: UserRequest, evidence: Evidence) -> str:
 def _text(part: DocumentPart) -> str:
     quoted = _whole_quote(part.passage, is_cut=part.truncated)
     if not quoted:
-        return f"{name(part.filename)} holds no text."
+        return said("no_text", place=name(part.filename))
     if not part.truncated:
-        return f"{name(part.filename)} reads:\n\n{quoted}"
-    rest = f" It has {part.character_count:,} characters in all." if part.character_count else ""
-    return f"{name(part.filename)} begins:\n\n{quoted}\n\nThis is only its beginning.{rest}"
+        return said("reads", place=name(part.filename), quote=quoted)
+    rest = said("characters", count=f"{part.character_count:,}") if part.character_count else ""
+    return said("begins", place=name(part.filename), quote=quoted) + rest
 
 
 def _summary(part: DocumentPart) -> str:
@@ -149,13 +150,13 @@ def _summary(part: DocumentPart) -> str:
     until = next((at for at in range(first + 1, len(found)) if _is_heading(found[at])), len(found))
     opening = found[first : min(until, first + _MAX_SUMMARY_PARAGRAPHS)]
     if not opening:
-        return f"{name(part.filename)} holds no text."
+        return said("no_text", place=name(part.filename))
     quoted = quote(one_line(" ".join(opening), _MAX_SUMMARY_CHARS), part.ref)
-    text = f"I quote rather than summarise. {name(part.filename)} opens with: {quoted}"
+    text = said("opens", place=name(part.filename), quote=quoted)
     whole = found[:-1] if part.truncated else found
     headings = [one for one in whole if _is_heading(one) and one not in opening][:_MAX_HEADINGS]
     if headings:
-        text += "\n\nAmong its headings: " + ", ".join(quote(one, part.ref) for one in headings)
+        text += "\n\n" + said("headings", quotes=", ".join(quote(one, part.ref) for one in headings))
     return text
 
 
@@ -165,7 +166,7 @@ def _section(number: str, evidence: Evidence) -> str:
     )
     for passage in evidence.passages:
         if starts.match(passage.heading) or starts.search(passage.text):
-            return f"{place(passage)} reads:\n\n{_whole_quote(passage)}"
+            return said("reads", place=place(passage), quote=_whole_quote(passage))
     return ""
 
 

@@ -22,7 +22,7 @@ from proviso_service.embedded.chat.mentions import (
 )
 from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.text import content_words, one_line, stem, stems
-from proviso_service.embedded.chat.wording import OFFER
+from proviso_service.embedded.chat.wording import is_said
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ListedDocument
 
@@ -217,7 +217,7 @@ def _scope(intent: Intent, question: str, conversation: ReadConversation, *, is_
 def _asked_elsewhere(question: str, earlier: Sequence[str], last_answer: str) -> str:
     """Returns the earlier question that the person wants to have answered from the other documents, too; empty where
     the message does not ask for that."""
-    takes_offer = OFFER in last_answer and _YES.match(question)
+    takes_offer = _YES.match(question) and is_said("offer", last_answer)
     if not (takes_offer or _THE_OTHERS.match(question)):
         return ""
     return next((text for text in reversed(earlier) if not (_YES.match(text) or _THE_OTHERS.match(text))), "")

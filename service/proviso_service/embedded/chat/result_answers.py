@@ -21,6 +21,7 @@ from proviso_service.embedded.chat.wording import (
     place,
     quote,
     reference,
+    said,
 )
 from proviso_service.tool_results import (
     AnalysedDocument,
@@ -61,7 +62,7 @@ def count_answer(
     matching, is_exact = _matching(search)
     subject = name(search.query or request.subject(target.matched))
     still = [name(one) for one in search.documents_processing if one]
-    caveat = f"\nStill being processed and not counted: {joined(still)}." if still else ""
+    caveat = "\n" + said("not_counted", where=joined(still)) if still else ""
     if not matching:
         if where:
             words = "all the words of " if " " in subject else ""
@@ -236,4 +237,4 @@ def uploads_answer(question: str, assets: Sequence[Asset]) -> str:
     asked = stems(question)
     ordered = sorted(assets, key=lambda one: -len(asked & stems(f"{one.filename} {one.summary}")))
     lines = [f"{name(one.filename)}: {quote(one.summary.removesuffix('...').strip(), None)}" for one in ordered]
-    return f"Of the attached files I can only see the summaries:\n{bullets(lines)}"
+    return f"{said('summaries')}\n{bullets(lines)}"

@@ -1,41 +1,15 @@
-"""The fixed sentences of the embedded chat model, and the forms of names, quotes and references in its answers."""
+"""The sentences of the embedded chat model, which `templates.toml` holds, and the forms of names, quotes and references
+in its answers."""
 
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
 
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.text import one_line
+from proviso_service.language import ENGLISH
 from proviso_service.tool_results import DocumentList, FailedDocument, FoundPassage
-
-NO_ANSWER = "I don't have enough information in the current documentation to answer that."
-NO_IMAGES = "I can't see images; I can only read the text of documents."
-NO_MATTER = (
-    "I can't look into documents here, because no matter is selected. "
-    "Please select the matter that you are working with and ask again."
-)
-NO_TOOLS = "I can't look into the documents for this answer, because the tool that this needs is not available."
-NO_DOCUMENTS = "The matter has no documents yet, so there is nothing to quote from."
-TOOL_FAILED = "I could not look that up, because the search did not work. Please try again."
-ALL_FOUND = "These are the places that I found, the surest first; there may be others:"
-OFFER = "Shall I look in the other documents?"
-WHICH_DOCUMENT = "Please name the document that you mean."
-
-_CAN = (
-    "I can list the documents of a matter, show their text, find and quote passages, count the documents that mention "
-    "something, and compare what two documents say."
-)
-FIXED_ANSWERS = {
-    Intent.GREETING: f"Hello. {_CAN} What would you like to know?",
-    Intent.THANKS: "You're welcome. Ask whenever you need something else from the documents.",
-    Intent.ABOUT: (
-        f"I'm Proviso's built-in assistant. {_CAN} I answer with quotes and their sources only, and I can't see images."
-    ),
-    Intent.ADVICE: (
-        "I can't give legal advice or predict an outcome. I can quote what the documents say, "
-        "for example on termination, liability or governing law."
-    ),
-    Intent.OFF_TOPIC: f"I can only help with the documents of a legal matter. {_CAN}",
-}
-
 
 _MAX_NAME_CHARS = 160
 _MAX_LISTED = 30
@@ -64,31 +38,26 @@ def reference(ref: int | None) -> str:
     return "" if ref is None else f" [{ref}]"
 
 
-_PHRASES = {
-    "not sure": {
-        "en": "I found no passage that answers this for certain{where}. The closest:",
-        "de": "Ich habe keine Stelle gefunden, die das sicher beantwortet{where}. Am nächsten kommen:",
-        "fr": "Je n'ai pas trouvé de passage qui y réponde avec certitude{where}. Les plus proches :",
-    },
-    "asked abroad": {
-        "en": "I search better when you ask in English.",
-        "de": "Ich suche besser, wenn Sie auf Englisch fragen.",
-        "fr": "Je cherche mieux si vous posez la question en anglais.",
-    },
-    "none for certain": {
-        "en": "I found no document that says so for certain. These come close:",
-        "de": "Ich habe kein Dokument gefunden, das dies sicher regelt. Diese kommen dem nahe:",
-        "fr": "Je n'ai trouvé aucun document qui le dise avec certitude. Ceux-ci s'en approchent :",
-    },
-}
-_IN = {"en": " in ", "de": " in ", "fr": " dans "}
+def said(key: str, language: str = ENGLISH, **parts: object) -> str:
+    """Returns a sentence of the answers in the language of the question, in English where there is none of it. `parts`
+    are put into its places."""
+    ways = _templates()[key]
+    return ways.get(language, ways[ENGLISH]).format(**parts)
 
 
-def phrase(key: str, language: str, where: str) -> str:
-    """Returns a sentence of the answers in the language of the question, in English where there is none of it. `where`
-    names the documents that were searched."""
-    spoken = language if language in _PHRASES[key] else "en"
-    return _PHRASES[key][spoken].format(where=f"{_IN[spoken]}{where}" if where else "")
+def is_said(key: str, text: str) -> bool:
+    """Tells whether a text has a sentence of the answers, in whatever language."""
+    return any(way in text for way in _templates()[key].values())
+
+
+def fixed_answer(intent: Intent) -> str:
+    """Returns the answer to what needs no document, such as a greeting."""
+    return said(intent.value, can=said("can"))
+
+
+@cache
+def _templates() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(resources.files(__package__).joinpath("templates.toml").read_text("utf-8"))
 
 
 def faulty_query(query: str, character: int, fault: str) -> str:
