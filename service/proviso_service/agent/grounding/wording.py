@@ -77,8 +77,8 @@ _ABOUT_ITSELF = _any(
     r"^(?:(?:yo )?(?:puedo|podría|no puedo|voy a|busco|he buscado|he consultado|busqué|necesito|soy|estoy|entiendo)|"
     r"puede (?:preguntar|seleccionar|subir|indicar)|si (?:quiere|desea|me indica)|dígame|indique|seleccione|"
     r"avíseme)\b",
-    r"^(?:posso|non posso|cerco|ho cercato|ho consultato|se vuole|mi dica|può chiedere|ik kan|ik heb gezocht|u kunt|pode|"
-    r"eu posso)\b",
+    r"^(?:posso|non posso|cerco|ho cercato|ho consultato|se vuole|mi dica|può chiedere|ik kan|ik heb gezocht|"
+    r"u kunt|pode|eu posso)\b",
 )
 # Words with which such a sentence goes over to facts: `I can tell you that the cap is unlimited`.
 _FACTS_FOLLOW = _any(
