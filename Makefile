@@ -171,7 +171,7 @@ NPM_LOCK := --package-lock-only --omit-lockfile-registry-resolved --no-audit --n
 
 # What runs has the extra `replicas`, so that the image does.
 lock:
-	$(LOCK) --extra replicas --no-emit-package proviso-client pyproject.toml -o requirements/runtime.txt
+	$(LOCK) --extra replicas --extra languages --no-emit-package proviso-client pyproject.toml -o requirements/runtime.txt
 	$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --group build -c requirements/dev.txt -o requirements/build.txt
 	$(LOCK) requirements/mcp-servers/requirements.in -o requirements/mcp-servers/requirements.txt

@@ -8,7 +8,7 @@ import pytest
 
 from proviso_service.backends.isaacus.analysis import IsaacusClassifier
 from proviso_service.backends.isaacus.client import IsaacusConfig
-from proviso_service.embedded import MODEL_ID, EmbeddedClassifier
+from proviso_service.embedded import EmbeddedClassifier, encoder_id
 from proviso_service.settings import Settings
 from proviso_service.wiring_models import BackEndUnavailable, ModelLoader, back_ends, server_addresses, vector_model
 
@@ -79,8 +79,9 @@ def test_an_address_with_a_password_is_refused() -> None:
         Settings.model_validate({"ISAACUS_BASE_URL": "https://me:pw@host/v1"})
 
 
-async def test_vectors_are_of_the_embedder_and_its_dimensions() -> None:
-    assert (await vector_model(settings())).model_id == MODEL_ID
+async def test_vectors_are_of_the_embedder_and_its_dimensions(models_dir: Path, tmp_path: Path) -> None:
+    assert (await vector_model(settings(None, models_dir))).model_id == encoder_id(with_languages=True)
+    assert (await vector_model(settings(None, tmp_path))).model_id == encoder_id(with_languages=False)
     hosted = await vector_model(settings(embedder="isaacus"), IsaacusConfig(dimensions=256))
     assert (hosted.model_id, hosted.dimensions) == ("isaacus/kanon-2-embedder/256", 256)
 
@@ -113,7 +114,7 @@ async def test_the_embedded_classifier_takes_vectors_of_its_own_model(
         models = await opening.models()
         assert models.embedder.model_id.startswith("isaacus/")
         assert isinstance(models.classifier, EmbeddedClassifier)
-        assert models.classifier_vectors == MODEL_ID
+        assert models.classifier_vectors == encoder_id(with_languages=True)
         assert await opening.minilm() is await opening.minilm()
 
 
@@ -121,5 +122,5 @@ async def test_an_embedded_embedder_shares_its_vectors_with_the_classifier(model
     embedded = settings(None, models_dir)
     async with AsyncExitStack() as stack:
         models = await ModelLoader(embedded, back_ends(embedded), IsaacusConfig(), stack).models()
-        assert models.embedder.model_id == MODEL_ID == models.classifier_vectors
+        assert models.embedder.model_id == encoder_id(with_languages=True) == models.classifier_vectors
         assert models.reranker is None

@@ -26,12 +26,13 @@ def descend(
     epochs: int,
     seed: int,
     say: Say,
+    rate: float = _RATE,
 ) -> None:
-    """Tunes a model in place. `draw` gives the examples of an epoch, `batch` is how many of them make a step, and
-    `seed` decides what is drawn."""
+    """Tunes a model in place. `draw` gives the examples of an epoch, `batch` is how many of them make a step, `seed`
+    decides what is drawn, and `rate` is the highest rate of learning."""
     rng = random.Random(seed)  # noqa: S311
     tuned = [one for one in model.parameters() if one.requires_grad]
-    optimiser = torch.optim.AdamW(tuned, lr=_RATE, weight_decay=0.01)
+    optimiser = torch.optim.AdamW(tuned, lr=rate, weight_decay=0.01)
     start, losses = time.monotonic(), []
     model.train()
     for epoch in range(epochs):
@@ -40,7 +41,7 @@ def descend(
         say(f"epoch {epoch}: {len(drawn)} examples, {len(places)} steps")
         for step, at in enumerate(places):
             for group in optimiser.param_groups:
-                group["lr"] = _RATE * _rate((epoch + step / len(places)) / epochs)
+                group["lr"] = rate * _rate((epoch + step / len(places)) / epochs)
             loss = loss_of(drawn[at : at + batch])
             optimiser.zero_grad()
             loss.backward()

@@ -112,6 +112,21 @@ class Texts:
             )
 
     @cached_property
+    def translations(self) -> list[tuple[str, str]]:
+        """Texts in other languages, each with the English one that it is a translation of: a sentence of a contract, or
+        what was written about one."""
+        about = {(one.contract, one.span): one.texts for one in self.written}
+        found = []
+        for one in _lines(WRITTEN / "translations.jsonl"):
+            place = Span(*one["evidence"])
+            if one["kind"] == "sentence":
+                content = (self.folder / "cuad" / "contracts" / one["contract"]).read_text()
+                found.append((one["text"], " ".join(content[place.start : place.end].split())))
+            else:
+                found.append((one["text"], about[one["contract"], place][one["kind"]]))
+        return found
+
+    @cached_property
     def written(self) -> list[Written]:
         return [
             Written(contract["contract"], Span(*one.pop("evidence")), one)

@@ -156,6 +156,12 @@ def written_in(text: str) -> str:
     return first if most > max(_LEAST_SHARE * len(words), _LEAST_LEAD * next_most) else ""
 
 
+def is_english(text: str) -> bool:
+    """Tells whether a passage, or a question, is read as English: by its small words, and where these do not tell, it
+    is."""
+    return (written_in(text) or language_of(text)) in (ENGLISH, OTHER_SCRIPT)
+
+
 def unread_warnings(
     asked: Sequence[str], documents: Sequence[tuple[str, str]], reads: Collection[str]
 ) -> tuple[str, ...]:
@@ -163,7 +169,7 @@ def unread_warnings(
     file name and its language, in others. Where `reads` is empty, nothing is known of the models."""
     if not reads:
         return ()
-    known = " and ".join(_NAMES[one] for one in sorted(reads))
+    known = _listed(reads)
     languages = {language for text in asked if (language := _asked_in(text))} - {*reads}
     found = [f"{ASKED_NOTE}{_listed(languages)}, but the models here read {known}."] if languages else []
     others = [(name, language) for name, language in documents if language and language not in reads]

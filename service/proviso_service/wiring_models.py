@@ -25,10 +25,11 @@ from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.vectors.chroma import approximate_index
 from proviso_service.embedded import (
     DIMENSIONS,
-    MODEL_ID,
+    LANGUAGES_FOLDER,
     EmbeddedChatModel,
     EmbeddedClassifier,
     EmbeddedExtractor,
+    Encoders,
     Judge,
     MiniLmEmbedder,
     MiniLmEncoder,
@@ -36,6 +37,8 @@ from proviso_service.embedded import (
     ProcessClassifier,
     ProcessEmbedder,
     ProcessExtractor,
+    encoder_id,
+    has_languages,
     verify_prepared,
 )
 from proviso_service.errors import ModelApiError
@@ -105,6 +108,12 @@ class VectorModel:
     dimensions: int
 
 
+_READS = {
+    encoder_id(with_languages=False): (ENGLISH,),
+    encoder_id(with_languages=True): (ENGLISH, "de", "es", "fr", "it"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
     """The loaded models. `classifier_vectors` is the id of the model whose vectors the classifier takes along with
@@ -118,10 +127,10 @@ class Models:
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages that the models read, where it is known: the embedded ones, which search, score and extract
-        together, read English."""
-        is_embedded = self.embedder.model_id == MODEL_ID and self.reading_classifier is not None
-        return frozenset({ENGLISH}) if is_embedded else frozenset()
+        """The languages that the models read, where it is known: of the embedded ones, which search, score and extract
+        together."""
+        reads = _READS.get(self.embedder.model_id, ())
+        return frozenset(reads if self.reading_classifier is not None else ())
 
     @property
     def statement_judge(self) -> StatementJudge | None:
@@ -170,7 +179,7 @@ async def vector_model(settings: Settings, isaacus: IsaacusConfig | None = None)
             return VectorModel(embedder.model_id, embedder.dimensions)
     if chosen is BackEnd.ISAACUS:
         return VectorModel(embedder_id(config), config.dimensions)
-    return VectorModel(MODEL_ID, DIMENSIONS)
+    return VectorModel(_encoder_id(settings), DIMENSIONS)
 
 
 async def models_on_servers(settings: Settings) -> dict[str, str]:
@@ -262,10 +271,14 @@ class ModelLoader:
         return Models(
             embedder=embedder,
             classifier=classifier or await self._classifier(),
-            classifier_vectors=embedder.model_id if classifier else _vectors_of(self._chosen.classifier),
+            classifier_vectors=embedder.model_id if classifier else self._vectors_of_classifier(),
             extractor=extractor or await self._extractor(),
             reranker=await self._reranker(),
         )
+
+    def _vectors_of_classifier(self) -> str:
+        """The embedded classifier takes the vectors of its own model; others take none."""
+        return _encoder_id(self._settings) if self._chosen.classifier is BackEnd.EMBEDDED else ""
 
     async def minilm(self) -> Embedder:
         """The embedded embedding model, in this process or in those of the models. Raises ModelNotPrepared."""
@@ -273,11 +286,13 @@ class ModelLoader:
             given, models_dir = self._encoder, self._settings.resolved_models_dir
             if given is None:
                 await asyncio.to_thread(verify_prepared, models_dir)
+                if has_languages(models_dir):
+                    await asyncio.to_thread(verify_prepared, models_dir, LANGUAGES_FOLDER)
             threads = self._settings.models.embed_threads
             if processes := self._model_processes():
                 self._minilm = RecentQueries(ProcessEmbedder(processes))
             else:
-                embedder = MiniLmEmbedder(lambda: given or MiniLmEncoder.load(models_dir, threads))
+                embedder = MiniLmEmbedder(Encoders.prepared(models_dir, threads, given))
                 self._stack.push_async_callback(embedder.close)
                 self._minilm = RecentQueries(embedder)
         return self._minilm
@@ -352,9 +367,8 @@ class ModelLoader:
         return self._client
 
 
-def _vectors_of(classifier: BackEnd) -> str:
-    """The embedded classifier takes the vectors of its own model; others take none."""
-    return MODEL_ID if classifier is BackEnd.EMBEDDED else ""
+def _encoder_id(settings: Settings) -> str:
+    return encoder_id(with_languages=has_languages(settings.resolved_models_dir))
 
 
 def _key(settings: Settings) -> str:

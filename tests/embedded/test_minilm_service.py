@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded import MiniLmEmbedder, MiniLmEncoder
+from proviso_service.embedded import Encoders, MiniLmEmbedder, MiniLmEncoder
 from proviso_service.embedded.minilm import runs_of_similar_length
 from proviso_service.embedded.prepared import MAX_TOKENS
 from proviso_service.models import ModelBusy, ModelClosed, Vectors
@@ -49,7 +49,7 @@ def encoder(models_dir: Path) -> HeldEncoder:
 @pytest.fixture
 async def embedder(encoder: HeldEncoder) -> AsyncIterator[MiniLmEmbedder]:
     """Four texts in a batch, eight in line."""
-    embedder = MiniLmEmbedder(lambda: encoder, batch_texts=4, queue_texts=8)
+    embedder = MiniLmEmbedder(Encoders(lambda: encoder), batch_texts=4, queue_texts=8)
     yield embedder
     encoder.gate.set()
     await embedder.close()
@@ -80,7 +80,7 @@ async def test_queries_go_before_documents_that_wait(encoder: HeldEncoder, embed
 
 async def test_queries_go_between_the_runs_of_a_batch(models_dir: Path) -> None:
     encoder = HeldEncoder.make(models_dir)
-    embedder = MiniLmEmbedder(lambda: encoder, batch_texts=16)
+    embedder = MiniLmEmbedder(Encoders(lambda: encoder), batch_texts=16)
     long = ["clause " * 300] * 6
     documents = asyncio.create_task(embedder.embed_documents(long))
     await asyncio.to_thread(encoder.holding.wait)

@@ -17,8 +17,9 @@ from proviso_service.embedded import (
     verify_prepared,
 )
 from proviso_service.embedded import prepare as preparation
-from proviso_service.embedded.prepared import FOLDER, JUDGE_ID, find_prepared
+from proviso_service.embedded.prepared import ENGLISH_FOLDER, JUDGE_ID, find_prepared
 
+FOLDER = ENGLISH_FOLDER.name
 PREPARE_SCRIPT = """
 import sys, pathlib
 from proviso_service.embedded import prepare_minilm

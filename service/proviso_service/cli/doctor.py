@@ -29,7 +29,7 @@ from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import UsageProblem, console, print_json
 from proviso_service.cli.server_options import Server
 from proviso_service.cli.state import has_state
-from proviso_service.embedded import ModelNotPrepared, verify_prepared
+from proviso_service.embedded import LANGUAGES_FOLDER, ModelNotPrepared, has_languages, verify_prepared
 from proviso_service.errors import ProvisoError, Unavailable, UnusableKeys
 from proviso_service.matters import DocumentStatus, check_originals
 from proviso_service.reading import left_open
@@ -254,10 +254,12 @@ def _embedding_model(settings: Settings) -> Finding:
         return Finding(Level.OK, "Embedding model", "is not in use")
     try:
         folder = verify_prepared(models_dir)
+        others = verify_prepared(models_dir, LANGUAGES_FOLDER) if has_languages(models_dir) else None
     except ModelNotPrepared as error:
         remedy = f"Run: proviso prepare --models-dir {models_dir}"
         return Finding(Level.FAIL, "Embedding model", str(error).partition(";")[0], remedy)
-    return Finding(Level.OK, "Embedding model", f"{folder}, checksums agree")
+    also = f" and {others}" if others else " for English"
+    return Finding(Level.OK, "Embedding model", f"{folder}{also}, checksums agree")
 
 
 async def _search_index(settings: Settings, model: VectorModel | None, *, usable: bool) -> Finding:

@@ -16,7 +16,7 @@ from proviso_service.cli.connection import is_serving
 from proviso_service.cli.output import CommandError, console
 from proviso_service.cli.server_options import Server
 from proviso_service.concurrency import with_timeout
-from proviso_service.embedded import ModelSourceMissing, prepare_minilm
+from proviso_service.embedded import ModelSourceMissing, prepare_languages, prepare_minilm
 
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 30.0
@@ -26,11 +26,12 @@ def prepare_models(models_dir: Path) -> None:
     """Prepares the embedded models in a folder, and says so on stderr. Raises CommandError."""
     out = console(stderr=True)
     try:
-        with out.status("Preparing the embedding model"):
-            folder = prepare_minilm(models_dir)
+        with out.status("Preparing the embedded models"):
+            folders = [prepare_minilm(models_dir), prepare_languages(models_dir)]
     except (ModelSourceMissing, OSError, ValueError, RuntimeError, ImportError) as error:
         raise CommandError(f"The embedded models could not be prepared in {models_dir}: {error}") from error
-    out.print(f"Embedding model ready in {folder}")
+    for folder in filter(None, folders):
+        out.print(f"Embedded models ready in {folder}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The embedded models: an encoder of sentences, a judge, a chat model, a classifier and an extractor that run in the
 process.
 
-    prepare_minilm(models_dir)                                     # once: writes the encoder's file
+    prepare_minilm(models_dir)                                     # once: writes the files of encoder and judge
     embedder = MiniLmEmbedder.load(models_dir)
     classifier = EmbeddedClassifier.load(embedder)
     scores = await classifier.score("This clause limits liability.", passages)
@@ -10,8 +10,8 @@ A library that needs no service: it knows the ports of the models (`models.py`),
 (`tool_results.py`) and the libraries of reading and of IQL. Nothing is downloaded: weights and fitted numbers come out
 of installed packages.
 
-`prepare.py` writes the encoder and the judge as ONNX files (`bert_graph.py`, `onnx_format.py`) of a package's weights
-and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in a thread of its own
+`prepare.py` writes the encoders and the judge as ONNX files (`bert_graph.py`, `onnx_format.py`, `e5_format.py`) of
+packages' weights and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in a thread of its own
 (`embedding_queue.py`), and `judge.py` has the judge. `process` runs the models in processes of their own. `chat`,
 `classifier` and `extractor` are a folder each.
 """
@@ -19,24 +19,36 @@ and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID, ModelNotPrepared, verify_prepared
+from proviso_service.embedded.prepared import (
+    DIMENSIONS,
+    ENGLISH_FOLDER,
+    LANGUAGES_FOLDER,
+    MODEL_ID,
+    ModelNotPrepared,
+    encoder_id,
+    has_languages,
+    verify_prepared,
+)
 
 if TYPE_CHECKING:
     from proviso_service.embedded.chat.model import EmbeddedChatModel
     from proviso_service.embedded.classifier.model import EmbeddedClassifier
     from proviso_service.embedded.extractor.model import EmbeddedExtractor
     from proviso_service.embedded.judge import Judge
-    from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
-    from proviso_service.embedded.prepare import ModelSourceMissing, prepare_minilm
+    from proviso_service.embedded.minilm import Encoders, MiniLmEmbedder, MiniLmEncoder
+    from proviso_service.embedded.prepare import ModelSourceMissing, prepare_languages, prepare_minilm
     from proviso_service.embedded.process.pool import ModelProcesses
     from proviso_service.embedded.process.ports import ProcessClassifier, ProcessEmbedder, ProcessExtractor
 
 __all__ = [
     "DIMENSIONS",
+    "ENGLISH_FOLDER",
+    "LANGUAGES_FOLDER",
     "MODEL_ID",
     "EmbeddedChatModel",
     "EmbeddedClassifier",
     "EmbeddedExtractor",
+    "Encoders",
     "Judge",
     "MiniLmEmbedder",
     "MiniLmEncoder",
@@ -46,6 +58,9 @@ __all__ = [
     "ProcessClassifier",
     "ProcessEmbedder",
     "ProcessExtractor",
+    "encoder_id",
+    "has_languages",
+    "prepare_languages",
     "prepare_minilm",
     "verify_prepared",
 ]
@@ -54,6 +69,7 @@ _LATER = {
     "EmbeddedClassifier": "classifier.model",
     "EmbeddedExtractor": "extractor.model",
     "EmbeddedChatModel": "chat.model",
+    "Encoders": "minilm",
     "Judge": "judge",
     "MiniLmEmbedder": "minilm",
     "MiniLmEncoder": "minilm",
@@ -62,6 +78,7 @@ _LATER = {
     "ProcessClassifier": "process.ports",
     "ProcessEmbedder": "process.ports",
     "ProcessExtractor": "process.ports",
+    "prepare_languages": "prepare",
     "prepare_minilm": "prepare",
 }
 

@@ -13,8 +13,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.embedded.minilm import Encoding, runs_of_similar_length
-from proviso_service.embedded.prepared import DIMENSIONS, JUDGE_FILE, JUDGE_ID, MODEL_FILE, MODEL_ID
+from proviso_service.embedded.minilm import Encoders, Encoding, runs_of_similar_length
+from proviso_service.embedded.prepared import DIMENSIONS, JUDGE_FILE, JUDGE_ID
+from proviso_service.language import is_english
 from proviso_service.models import ModelBusy, ModelClosed
 
 A = TypeVar("A")
@@ -45,6 +46,7 @@ class Judge:
     def __init__(self, models_dir: Path, threads: int) -> None:
         self._models_dir = models_dir
         self._threads = threads
+        self._encoders = Encoders.prepared(models_dir, threads)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge")
         self._waiting = 0
         self._is_closed = False
@@ -52,7 +54,7 @@ class Judge:
     @property
     def model_id(self) -> str:
         """What it judges depends on both models."""
-        return f"{JUDGE_ID} {MODEL_ID}"
+        return f"{JUDGE_ID} {self._encoders.model_id}"
 
     async def margins(self, pairs: Sequence[tuple[str, str]]) -> Margins:
         """Returns by how much each text rather decides what is asked or stated than not, as `margins_of` has it, in
@@ -72,20 +74,18 @@ class Judge:
     async def nearness(self, question: str, texts: Sequence[str]) -> Margins:
         """Returns how near each text is in meaning to a question: the cosine of their vectors. Raises as `verdicts`."""
         with self._admitted():
-            asked, *tokens = await self._in_thread(self._cut, [question, *texts])
-            [vector] = await self._in_thread(self._encode, [asked])
-            found = np.empty(len(texts))
-            for indices in runs_of_similar_length([len(ids) for ids in tokens]):
-                found[indices] = await self._in_thread(self._encode, [tokens[index] for index in indices]) @ vector
+            vectors = np.empty((len(texts) + 1, DIMENSIONS), dtype=np.float32)
+            for run, indices in await self._in_thread(self._runs, [question, *texts]):
+                vectors[indices] = await self._in_thread(_run, run)
+            found: Margins = (vectors[1:] @ vectors[0]).astype(np.float64)
             return found
 
     def vectors(self, texts: Sequence[str]) -> Logits:
         """Returns the encoder's vectors of texts, of shape (len(texts), DIMENSIONS), from the calling thread. Raises
         ModelNotPrepared."""
-        tokens = self._cut(texts)
         found = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-        for indices in runs_of_similar_length([len(ids) for ids in tokens]):
-            found[indices] = self._encode([tokens[index] for index in indices])
+        for run, indices in self._runs(texts):
+            found[indices] = run()
         return found
 
     def logits(self, pairs: Sequence[tuple[str, str]]) -> Logits:
@@ -106,10 +106,6 @@ class Judge:
     def _encoding(self) -> Encoding:
         return Encoding.load(self._models_dir, JUDGE_FILE, self._threads)
 
-    @cached_property
-    def _encoder(self) -> Encoding:
-        return Encoding.load(self._models_dir, MODEL_FILE, self._threads)
-
     def _joined(self, pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
         tokens = self._encoding.tokens
         return [joined_tokens(tokens(query), tokens(text)) for query, text in pairs]
@@ -117,11 +113,8 @@ class Judge:
     def _run(self, batch: Sequence[list[int]]) -> Logits:
         return self._encoding.run(batch)
 
-    def _cut(self, texts: Sequence[str]) -> list[list[int]]:
-        return [self._encoder.tokens(text)[:MAX_TEXT_TOKENS] for text in texts]
-
-    def _encode(self, batch: Sequence[list[int]]) -> Logits:
-        return self._encoder.run(batch)
+    def _runs(self, texts: Sequence[str]) -> list[tuple[Callable[[], Logits], list[int]]]:
+        return list(self._encoders.runs(texts, MAX_TEXT_TOKENS))
 
     @contextmanager
     def _admitted(self) -> Iterator[None]:
@@ -145,6 +138,16 @@ class Judge:
     def _check_open(self) -> None:
         if self._is_closed:
             raise ModelClosed("The judge is closed")
+
+
+def readable_pairs(query: str, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Tells which texts the judge can read together with a query: it reads English."""
+    is_asked_in_english = is_english(query)
+    return np.array([is_asked_in_english and is_english(text) for text in texts], dtype=np.bool_)
+
+
+def _run(run: Callable[[], Logits]) -> Logits:
+    return run()
 
 
 def joined_tokens(query: list[int], text: list[int]) -> list[int]:

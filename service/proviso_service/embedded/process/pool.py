@@ -8,6 +8,7 @@ from pathlib import Path
 import structlog
 
 from proviso_service.child_process import ChildProcess
+from proviso_service.embedded.prepared import encoder_id, has_languages
 from proviso_service.embedded.process.calls import Method
 from proviso_service.embedded.process.messages import Message, receive, send
 from proviso_service.models import ModelBusy, ModelClosed, ModelLost
@@ -119,6 +120,7 @@ class ModelProcesses:
 
     def __init__(self, models_dir: Path, threads: int, processes: int) -> None:
         """`threads` are those of the embedding model in each process."""
+        self.encoder_id = encoder_id(with_languages=has_languages(models_dir))
         self._arguments = (str(models_dir.absolute()), str(threads))
         self._places: list[ModelProcess | None] = [None] * processes
         self._starting = [asyncio.Lock() for _ in range(processes)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from proviso_service.embedded.classifier.model import EmbeddedClassifier
 from proviso_service.embedded.extractor.model import EmbeddedExtractor
-from proviso_service.embedded.prepared import DIMENSIONS, MODEL_ID
+from proviso_service.embedded.prepared import DIMENSIONS
 from proviso_service.embedded.process.calls import Method, of_passages, of_read_passages
 from proviso_service.embedded.process.messages import Message
 from proviso_service.embedded.process.pool import ModelProcesses
@@ -35,7 +35,7 @@ class ProcessEmbedder:
 
     @property
     def model_id(self) -> str:
-        return MODEL_ID
+        return self._processes.encoder_id
 
     @property
     def dimensions(self) -> int:

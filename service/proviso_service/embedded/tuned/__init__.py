@@ -1,4 +1,5 @@
-"""The weights that were tuned on contracts and take the place of the package's: `encoder.npz` and `judge.npz`.
+"""The weights that were tuned on contracts and take the place of the package's: `encoder.npz`, `judge.npz` and
+`languages.npz`.
 `make train` makes them; docs/models.md says from what.
 
 A matrix is kept as integers with a scale for each row, as the graph has it, so that nothing is lost between the two."""
@@ -14,6 +15,7 @@ from proviso_service.embedded.bert_graph import WEIGHT_LEVELS, Weights, quantise
 
 ENCODER = "encoder.npz"
 JUDGE = "judge.npz"
+OTHER_LANGUAGES = "languages.npz"
 
 _SCALE = ".scale"
 
