@@ -19,7 +19,7 @@ from evals.figures import answer, figure
 from evals.library import TENANT, Library, library
 from evals.rankings import DEPTH
 from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
-from proviso_service.matters import ranking
+from proviso_service.matters import retrieval
 from proviso_service.matters.model import SearchOutcome, SearchQuery
 from proviso_service.reading import ReadingLimits, Span
 
@@ -71,7 +71,7 @@ async def measure(data: Data, cache: Path, models_dir: Path) -> list[str]:
         with tempfile.TemporaryDirectory(prefix="proviso-evals-") as folder:
             async with library(data, Path(folder), embedder, ReadingLimits().chunk_chars) as books:
                 for floor, without in FLOORS:
-                    with patch.multiple(ranking, FLOOR=floor, FLOOR_OF_UNKNOWN_WORDS=without):
+                    with patch.multiple(retrieval, FLOOR=floor, FLOOR_OF_UNKNOWN_WORDS=without):
                         cells = [str(floor), str(without), *await row(books, data)]
                     lines.append(f"| {' | '.join(cells)} |")
     finally:

@@ -106,6 +106,7 @@ in "Plazo de preaviso"; those of one language are no words of another."""
 
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\S)\S*(?:_\S*|\.(?:pdf|docx?|md|txt|html?)\b)')
 _WORD = re.compile(r"[^\W\d_]+")
+_WITH_FIGURES = re.compile(r"\S*\d\S*")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 """A UUID, whose letters would be read as small words."""
 
@@ -114,11 +115,11 @@ def language_of(*texts: str) -> str:
     """The language of the first of these texts whose language can be told, as a code of ISO 639-1, else English ("en").
     So a message is given first and earlier ones of the same person after it. What stands in quotation marks, or in the
     name of a file, is somebody else's words and counts only where there are no others."""
-    return next((language for text in texts if (language := _told(text))), ENGLISH)
+    return next((language for text in texts if (language := told_language(text))), ENGLISH)
 
 
 @lru_cache(maxsize=64)  # a turn asks several times for the language of its message
-def _told(text: str) -> str:
+def told_language(text: str) -> str:
     """The language of the text; empty where its words do not tell it."""
     beginning = _ID.sub(" ", text[:_READ_CHARS].lower())
     own = _QUOTED.sub(" ", beginning)
@@ -159,7 +160,7 @@ def written_in(text: str) -> str:
 def is_english(text: str) -> bool:
     """Tells whether a passage, or a question, is read as English: by its small words, and where these do not tell, it
     is."""
-    return (written_in(text) or language_of(text)) in (ENGLISH, OTHER_SCRIPT)
+    return (written_in(text) or language_of(_WITH_FIGURES.sub(" ", text))) in (ENGLISH, OTHER_SCRIPT)
 
 
 def unread_warnings(

@@ -84,6 +84,7 @@ async def test_without_the_encoder_of_other_languages_every_text_is_read_by_the_
         ("audit rights", True),
         ("", True),
         ("???", True),
+        ("x9v8b7n6m5", True),
         ("Der Mieter zahlt die Miete im Voraus, und zwar bis zum dritten Werktag.", False),
         ("Le locataire paie le loyer d'avance, au plus tard le trois du mois.", False),
         ("El arrendatario pagará la renta por adelantado y sin deducción alguna.", False),

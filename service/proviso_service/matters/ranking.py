@@ -25,9 +25,11 @@ both by meaning and by words, whose weights add up to 1."""
 
 FLOOR = 0.28
 FLOOR_OF_UNKNOWN_WORDS = 0.36
+FLOOR_ACROSS_LANGUAGES = 0.22
 """How near in meaning the nearest passage must be for a search to find anything where words do not show that the query
-is about the matter; the second where the matter holds none of its words, since random letters come up to 0.36 near.
-Measured on labelled contracts (evals/README.md)."""
+is about the matter; the second where the matter holds none of its words, since random letters come up to 0.36 near; the
+third where it has documents in another language than the query, which hold none and are less near. Measured on labelled
+contracts (evals/README.md)."""
 
 ENOUGH_WORDS = 2
 ENOUGH_OF_THE_WORDS = 0.5
@@ -81,11 +83,10 @@ def spread(ranked: Sequence[RankedPassage], max_per_document: int) -> list[Ranke
 
 
 def rank(
-    candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery, *, knows_a_word: bool
+    candidates: Sequence[SearchCandidate], query: SearchQuery, parsed: ParsedQuery, floor: float
 ) -> list[RankedPassage]:
     """Returns the passages that may be returned, best first by their fused scores, equal ones by their position; none
-    where the query has nothing to do with any of them. `knows_a_word` says that the matter holds one of its words, or
-    documents in another language, which hold none.
+    where the query has nothing to do with any of them: none is as near as the floor.
 
     Passages below the threshold are left out after the fusion, so that they do not change the order of the others."""
     by_meaning = sorted(candidates, key=lambda candidate: (-candidate.similarity, candidate.position))
@@ -100,7 +101,7 @@ def rank(
             score = fused_score(ranks, query.semantic_weight)
         if score > 0 and _is_relevant(candidate, query, parsed):
             found.append(RankedPassage(candidate, score))
-    if not _have_to_do_with(query, parsed, found, FLOOR if knows_a_word else FLOOR_OF_UNKNOWN_WORDS):
+    if not _have_to_do_with(query, parsed, found, floor):
         return []
     return sorted(found, key=lambda one: (-one.score, one.candidate.position))
 

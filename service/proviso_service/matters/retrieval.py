@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from proviso_service.concurrency import with_timeout
 from proviso_service.errors import InvalidRequest, MatterNotFound, TooBusy
-from proviso_service.language import language_of
+from proviso_service.language import told_language
 from proviso_service.matters.excerpts import Snippets
 from proviso_service.matters.model import (
     DOCUMENTATION,
@@ -22,7 +22,16 @@ from proviso_service.matters.model import (
     StoredChunk,
     UnsearchedDocument,
 )
-from proviso_service.matters.ranking import RERANKED, RankedPassage, rank, reranked, spread
+from proviso_service.matters.ranking import (
+    FLOOR,
+    FLOOR_ACROSS_LANGUAGES,
+    FLOOR_OF_UNKNOWN_WORDS,
+    RERANKED,
+    RankedPassage,
+    rank,
+    reranked,
+    spread,
+)
 from proviso_service.matters.resident_indexes import ResidentIndexes
 from proviso_service.matters.search_index import IndexQuery, MatterIndex, Rows, SearchCandidate
 from proviso_service.matters.stores import MatterStore
@@ -197,8 +206,8 @@ class Retriever:
             candidates = Candidates((), (), -1.0)
         else:
             candidates = await self._candidates.find(place, index_version, parsed)
-        knows = candidates.knows_a_word or await self._holds_other_languages(place, parsed.text)
-        ranked = rank(candidates.found, query, parsed, knows_a_word=knows)
+        floor = FLOOR if candidates.knows_a_word else await self._floor_of_unknown_words(place, parsed.text)
+        ranked = rank(candidates.found, query, parsed, floor)
         size = _found_size(candidates, query, len(ranked))
         if not ranked:
             available, processing = await self._filenames(place)
@@ -228,11 +237,13 @@ class Retriever:
             first=first,
         )
 
-    async def _holds_other_languages(self, place: SearchScope, text: str) -> bool:
-        """Tells whether documents are in another language than the query, whose words they need not hold then."""
-        if place.matter_id == DOCUMENTATION:
-            return False
-        return bool(await self._store.documents_in_others(place.tenant, place.matter_id, (language_of(text),)))
+    async def _floor_of_unknown_words(self, place: SearchScope, text: str) -> float:
+        """Returns the floor for a query of which no document holds a word: documents in another language cannot."""
+        asked = told_language(text)
+        if not asked or place.matter_id == DOCUMENTATION:
+            return FLOOR_OF_UNKNOWN_WORDS
+        others = await self._store.documents_in_others(place.tenant, place.matter_id, (asked,))
+        return FLOOR_ACROSS_LANGUAGES if others else FLOOR_OF_UNKNOWN_WORDS
 
     async def _reranked(
         self, reranker: Reranker | None, tenant: str, parsed: ParsedQuery, ranked: Sequence[RankedPassage]
