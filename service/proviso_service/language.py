@@ -160,7 +160,8 @@ def written_in(text: str) -> str:
 def is_english(text: str) -> bool:
     """Tells whether a passage, or a question, is read as English: by its small words, and where these do not tell, it
     is."""
-    return (written_in(text) or language_of(_WITH_FIGURES.sub(" ", text))) in (ENGLISH, OTHER_SCRIPT)
+    words = _WITH_FIGURES.sub(" ", text)
+    return (written_in(words) or language_of(words)) in (ENGLISH, OTHER_SCRIPT)
 
 
 def unread_warnings(
