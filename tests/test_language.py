@@ -1,8 +1,10 @@
 """The language of a question is told from its small words, also of short questions and of ones with foreign terms."""
 
+import time
+
 import pytest
 
-from proviso_service.language import language_of, unread_warnings, written_in
+from proviso_service.language import is_english, language_of, unread_warnings, written_in
 
 ENGLISH = """
 What is the governing law?
@@ -165,3 +167,9 @@ def test_warnings_name_the_languages_and_the_first_documents() -> None:
     )
     assert unread_warnings(("Miete",), [("c.md", "en")], {"en"}) == ()
     assert unread_warnings(asked, documents, set()) == ()
+
+
+def test_the_language_of_a_word_without_end_is_told_at_once() -> None:
+    started = time.perf_counter()
+    assert is_english("x" * 1_000_000)
+    assert time.perf_counter() - started < 0.5

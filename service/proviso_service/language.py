@@ -106,7 +106,6 @@ in "Plazo de preaviso"; those of one language are no words of another."""
 
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\S)\S*(?:_\S*|\.(?:pdf|docx?|md|txt|html?)\b)')
 _WORD = re.compile(r"[^\W\d_]+")
-_WITH_FIGURES = re.compile(r"\S*\d\S*")
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 """A UUID, whose letters would be read as small words."""
 
@@ -157,10 +156,14 @@ def written_in(text: str) -> str:
     return first if most > max(_LEAST_SHARE * len(words), _LEAST_LEAD * next_most) else ""
 
 
+_PASSAGE_CHARS = 4_096
+"""How much of a passage tells its language."""
+
+
 def is_english(text: str) -> bool:
     """Tells whether a passage, or a question, is read as English: by its small words, and where these do not tell, it
     is."""
-    words = _WITH_FIGURES.sub(" ", text)
+    words = " ".join(word for word in text[:_PASSAGE_CHARS].split() if not any(map(str.isdigit, word)))
     return (written_in(words) or language_of(words)) in (ENGLISH, OTHER_SCRIPT)
 
 
