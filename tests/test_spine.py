@@ -7,7 +7,6 @@ import grpc
 import pytest
 
 from proviso_client.v1 import chat_pb2, context_pb2, matters_pb2, sessions_pb2, tools_pb2, turns_pb2
-from proviso_service.turns import NOT_ENOUGH_INFORMATION
 from tests.support.running import (
     AGREEMENT,
     RunningService,
@@ -97,8 +96,7 @@ async def test_chat_and_invoke_give_the_same_final_state(service: RunningService
 async def test_what_is_not_in_the_documents_is_not_answered(service: RunningService) -> None:
     matter_id = await service.create_matter(Services_Agreement=AGREEMENT)
     final = final_of(await service.ask("What is the penalty for late delivery of satellites?", matter_id))
-    assert NOT_ENOUGH_INFORMATION in final.message
-    assert not final.citations
+    assert final.message.startswith("I found no passage that answers this for certain.")
 
 
 async def test_a_session_remembers_its_matter_and_its_messages(service: RunningService) -> None:

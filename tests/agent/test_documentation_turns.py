@@ -158,7 +158,7 @@ async def test_the_embedded_model_quotes_the_documentation_when_no_matter_is_sel
 
         matter_id = await service.create_matter(Services=AGREEMENT)
         in_matter = await service.ask("What is the governing law?", matter_id)
-        assert {ended.tool for ended in tool_ends(in_matter)} == {"isaacus_search"}
+        assert {ended.tool for ended in tool_ends(in_matter)} == {"isaacus_search", "isaacus_extract"}
 
 
 async def test_a_document_that_is_deleted_takes_the_tool_with_it(tmp_path: Path, models_dir: Path) -> None:

@@ -51,12 +51,12 @@ async def test_ingest_then_chat(service: RunningService, tmp_path: Path) -> None
 
 async def test_a_language_that_no_model_reads_is_told(service: RunningService, tmp_path: Path) -> None:
     at = ("--address", f"127.0.0.1:{service.app.port}")
-    (tmp_path / "miete.md").write_text("Die Miete ist am ersten Werktag des Monats an den Vermieter zu zahlen.")
-    ingested = await proviso("ingest", "miete.md", "--matter", "Miete", *at, cwd=tmp_path)
+    (tmp_path / "huur.md").write_text("De huur moet door de huurder op de eerste dag van elke maand worden betaald.")
+    ingested = await proviso("ingest", "huur.md", "--matter", "Huur", *at, cwd=tmp_path)
     assert ingested.exit_code == 0
     told = " ".join(ingested.out.split())
     assert "To know:" in told
-    assert "miete.md is in German, but the models here read English" in told
+    assert "huur.md is in Dutch, but the models here read English" in told
 
 
 async def test_the_history_of_a_conversation(service: RunningService, tmp_path: Path) -> None:

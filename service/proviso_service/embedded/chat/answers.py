@@ -123,6 +123,8 @@ def _extracted_answer(
     sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
     agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
     if agreed or extracted.is_sure(answers):
+        if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
+            return several
         stated_one = (agreed or answers)[0]
         opening = none_in_view(request, evidence, {stated_one.document_id}) if request.viewed else ""
         return opening + extracted.stated_answer(stated_one, request.language)

@@ -80,6 +80,14 @@ def stated_answer(answer: ExtractedAnswer, language: str) -> str:
     return said("says", language, place=place(answer), quote=_quoted(answer))
 
 
+def stated_by_several(answers: Sequence[ExtractedAnswer], language: str) -> str:
+    """Lists the answer of each document that states one, for a question that names none of them; empty where it is one
+    document."""
+    firsts = {one.document_id: one for one in reversed(answers) if one.confidence >= AGREED}
+    stated = [one for one in answers if firsts.get(one.document_id) is one]
+    return f"{said('documents_say', language)}\n{bullets(map(line_of, stated))}" if len(stated) > 1 else ""
+
+
 def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, language: str) -> str:
     """Offers the likeliest answers where none is sure; empty where none comes near."""
     near = _distinct([one for one in answers if _comes_near(one, question)])[:_CLOSEST]
