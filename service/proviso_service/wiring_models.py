@@ -38,6 +38,7 @@ from proviso_service.embedded import (
     ProcessEmbedder,
     ProcessExtractor,
     encoder_id,
+    find_prepared,
     has_languages,
     verify_prepared,
 )
@@ -287,7 +288,7 @@ class ModelLoader:
             if given is None:
                 await asyncio.to_thread(verify_prepared, models_dir)
                 if has_languages(models_dir):
-                    await asyncio.to_thread(verify_prepared, models_dir, LANGUAGES_FOLDER)
+                    await asyncio.to_thread(find_prepared, models_dir, LANGUAGES_FOLDER)
             threads = self._settings.models.embed_threads
             if processes := self._model_processes():
                 self._minilm = RecentQueries(ProcessEmbedder(processes))

@@ -26,6 +26,7 @@ from proviso_service.embedded.prepared import (
     MODEL_ID,
     ModelNotPrepared,
     encoder_id,
+    find_prepared,
     has_languages,
     verify_prepared,
 )
@@ -59,6 +60,7 @@ __all__ = [
     "ProcessEmbedder",
     "ProcessExtractor",
     "encoder_id",
+    "find_prepared",
     "has_languages",
     "prepare_languages",
     "prepare_minilm",
