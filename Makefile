@@ -156,13 +156,14 @@ train: setup
 	$(PY) -m evals.fit_classifier --data $(DATA)/cuad --cache .proviso/evals
 	$(PY) -m evals.fit_extractor --data $(DATA)/cuad --cache .proviso/evals
 
+# All figures of evals/README.md. DATA has cuad and contract_nli.
 eval: setup
-	$(PY) -m evals --data $(DATA) --cache .proviso/evals
-	$(PY) -m evals.floor --data $(DATA) --cache .proviso/evals
-	$(PY) -m evals.classifier --data $(DATA) --cache .proviso/evals $(if $(NLI),--nli $(NLI))
-	$(PY) -m evals.extraction --data $(DATA) --cache .proviso/evals
-	$(PY) -m evals.chat --data $(DATA)
-	$(PY) -m evals.labels --data $(DATA) $(if $(NLI),--nli $(NLI))
+	$(PY) -m evals.contracts --data $(DATA)
+	$(PY) -m evals.contracts --data $(DATA) --without-concepts
+	$(PY) -m evals.floor --data $(DATA)/cuad --cache .proviso/evals
+	$(PY) -m evals.chat --data $(DATA)/cuad
+	$(PY) -m evals.languages --data $(DATA)/cuad
+	$(PY) -m evals.labels --data $(DATA)/cuad --nli $(DATA)/contract_nli/dev.json
 	$(PY) -m evals.selection --models-dir $(MODELS)
 
 LOCK := $(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header -q

@@ -19,18 +19,27 @@ from proviso_client import AsyncClient
 QUESTIONS = Path(__file__).with_name("chat_questions.json")
 READY_S = 900.0
 TURN_S = 300.0
+_WITHOUT_CONCEPTS = (
+    "from proviso_service.embedded.classifier import content; content.load_concepts = lambda stemmer: {};"
+    "from proviso_service.cli import main; main()"
+)
 Graded = tuple[ChatQuestion, Answer, str]
 
 
 @asynccontextmanager
-async def service(llm: str, models_dir: Path, folder: Path) -> AsyncIterator[str]:
-    """A service of its own; yields its address."""
-    started = ("serve", "--port", "0", "--data-dir", folder, "--models-dir", models_dir, "--llm", llm)
+async def service(
+    options: argparse.Namespace, llm: str, folder: Path, *, with_concepts: bool = True
+) -> AsyncIterator[str]:
+    """Yields the address of the service that the options name as target, or else of one that is started for this.
+    `with_concepts` tells whether the classifier and the extractor of this one have their list of concepts."""
+    if options.target:
+        yield options.target
+        return
+    started = ("serve", "--port", "0", "--data-dir", folder, "--models-dir", options.models_dir, "--llm", llm)
+    program = ("-m", "proviso_service.cli") if with_concepts else ("-c", _WITHOUT_CONCEPTS)
     log = folder / "service.log"
     with log.open("wb") as written:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "proviso_service.cli", *map(str, started)), stderr=written
-        )
+        process = await asyncio.create_subprocess_exec(*(sys.executable, *program, *map(str, started)), stderr=written)
     try:
         while (serving := re.search(r" serving .*address=(\S+)", log.read_text())) is None:
             if process.returncode is not None:
@@ -119,8 +128,8 @@ def told(graded: Sequence[Graded]) -> str:
 async def main(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="proviso-evals-") as folder:
         async with (
-            service(options.llm, options.models_dir, Path(folder)) as address,
-            AsyncClient(options.target or address, user_id="evals") as client,
+            service(options, options.llm, Path(folder)) as address,
+            AsyncClient(address, user_id="evals") as client,
         ):
             graded = await asked(client, options)
     if options.answers:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.data import Data, is_held_out, is_untuned
+from evals.data import Data, is_measured, is_untuned, kept_out
 from proviso_service.models import Embedder, ModelPassage, Vectors
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
@@ -26,8 +26,9 @@ class Corpus:
     vectors: Vectors
     labels: Mapping[str, Flags]
 
-    def held_out(self) -> Flags:
-        return np.array([is_held_out("contract", name) for name in self.contracts])
+    def apart(self) -> Flags:
+        """Whether a passage's contract is one that nothing is fitted on."""
+        return np.array([is_measured(name) or name in kept_out() for name in self.contracts])
 
     def untuned(self) -> Flags:
         return np.array([is_untuned(name) for name in self.contracts])

@@ -6,6 +6,7 @@ and end in code points; one span for each line)."""
 import hashlib
 import json
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -96,10 +97,12 @@ def _digest(name: str) -> bytes:
     return hashlib.sha256(name.encode()).digest()
 
 
-def untuned(data: Data, contracts: int) -> Data:
-    """At most so many of the contracts that no model was tuned on; all data where there is none of them."""
-    names = [name for name in data.contracts if is_untuned(name)][:contracts]
-    if not names:
-        return data
-    chosen = {name: data.contracts[name] for name in names}
+def is_measured(contract: str) -> bool:
+    """Whether nothing is tuned or fitted on a contract, because figures are measured with it."""
+    return is_untuned(contract) and is_held_out("contract", contract)
+
+
+def part(data: Data, includes: Callable[[str], bool]) -> Data:
+    """The contracts whose names are included, with their questions."""
+    chosen = {name: path for name, path in data.contracts.items() if includes(name)}
     return Data(chosen, tuple(one for one in data.questions if one.contract in chosen))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from evals.cache import CachedEmbedder
 from evals.data import Data, DataProblem, Question, load
+from evals.figures import DEPTHS
 from evals.library import TENANT, Library, library
-from evals.rankings import DEPTH
 from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
 from proviso_service.matters.model import SearchQuery
 from proviso_service.models import Embedder
@@ -60,7 +60,7 @@ async def _searched(data: Data, state: Path | str, embedder: Embedder) -> list[F
 
 async def _search(books: Library, question: Question, in_contract: bool) -> Found:
     documents = (books.document_ids[question.contract],) if in_contract else ()
-    query = SearchQuery(books.matter.matter_id, question.text, max_results=DEPTH, document_ids=documents)
+    query = SearchQuery(books.matter.matter_id, question.text, max_results=max(DEPTHS), document_ids=documents)
     hits = (await books.retriever.search(TENANT, query)).hits
     return [(hit.stored.filename, hit.stored.chunk.start, hit.stored.chunk.end, hit.score) for hit in hits]
 

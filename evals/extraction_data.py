@@ -2,13 +2,13 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from evals.data import Data, is_held_out, unquoted
+from evals.data import Data, unquoted
 from evals.library import TENANT, Library
 from proviso_service.matters.model import SearchQuery
 from proviso_service.models import ModelPassage
@@ -34,52 +34,33 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question about a category, put to one contract. `spans` are its marked answers; there are none where nothing is
-    marked. `is_plain` marks a question in everyday words instead of the category's own. `found` has the passages, best
-    first."""
+    marked. `found` has the passages, best first."""
 
     contract: str
     category: str
     text: str
-    is_plain: bool
     spans: tuple[Span, ...]
     found: tuple[Found, ...]
     weight: float = 1.0
     """How much the question counts where weights are fitted."""
-
-    @property
-    def is_natural(self) -> bool:
-        return self.category.startswith(_NATURAL)
-
-    @property
-    def contract_is_held_out(self) -> bool:
-        return is_held_out("contract", self.contract)
-
-    @property
-    def category_is_held_out(self) -> bool:
-        return is_held_out("category", self.category)
-
-
-def natural_contracts(folder: Path) -> dict[str, Path]:
-    """The contracts that the natural questions are about, by name."""
-    names = dict.fromkeys(one["contract"] for one in _natural_lines())
-    return {name: folder / "contracts" / name for name in names}
 
 
 async def natural(library: Library) -> list[Asked]:
     """Puts the questions that were written from contracts as people ask them, with the places of their answers, each to
     its contract. Each contract is a category."""
     put = []
-    for one in _natural_lines():
+    for one in natural_lines():
         contract, text = one["contract"], one["question"]
         if contract not in library.document_ids:
             continue
         spans = tuple(Span(start, end) for start, end in one["evidence"])
         found = await _search(library, contract, text)
-        put.append(Asked(contract, f"{_NATURAL}{contract}", text, True, spans, found, _NATURAL_WEIGHT))
+        put.append(Asked(contract, f"{_NATURAL}{contract}", text, spans, found, _NATURAL_WEIGHT))
     return put
 
 
-def _natural_lines() -> list[dict[str, Any]]:
+def natural_lines() -> list[dict[str, Any]]:
+    """The natural questions as they are written: `contract`, `question` and `evidence`, pairs of places."""
     return [json.loads(line) for line in NATURAL_QUESTIONS.read_text(encoding="utf-8").splitlines()]
 
 
@@ -89,20 +70,18 @@ def plain_questions() -> dict[str, tuple[str, str]]:
     return {category: (first, second) for category, (first, second) in written.items()}
 
 
-async def asked(
-    data: Data, library: Library, questions: Mapping[str, str], includes: Callable[[str], bool], plain: int
-) -> list[Asked]:
-    """Puts the question of every category, and the plain question with the given number (0 or 1), to the included
-    contracts, also to those in which nothing is marked."""
+async def asked(data: Data, library: Library, questions: Mapping[str, str]) -> list[Asked]:
+    """Puts the question of every category, and the plain one that is fitted on, to every contract, also to those in
+    which nothing is marked."""
     marked = {(question.contract, question.category): question.spans for question in data.questions}
     written = plain_questions()
     put = []
-    for contract in filter(includes, data.contracts):
+    for contract in data.contracts:
         for category, question in questions.items():
             spans = marked.get((contract, category), ())
-            for text, is_plain in ((unquoted(question), False), (written[category][plain], True)):
+            for text in (unquoted(question), written[category][0]):
                 found = await _search(library, contract, text)
-                put.append(Asked(contract, category, text, is_plain, spans, found))
+                put.append(Asked(contract, category, text, spans, found))
     return put
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evals.classifier_data import Inputs, arguments, opened_inputs
-from evals.data import DataProblem
+from evals.data import DataProblem, is_held_out
 from evals.fitting import fit, fit_judged
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.embedded import ModelNotPrepared, classifier
@@ -16,10 +16,12 @@ _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 
 
 async def write(inputs: Inputs, target: Path) -> int:
-    """Fits on all categories; returns the size of the file in bytes."""
-    corpus = inputs.corpus
-    fitted = await fit(corpus, inputs.statements, inputs.embedder, corpus.part(corpus.untuned()))
-    asked = inputs.corpus, inputs.statements, inputs.embedder, inputs.judge
+    """Fits on the contracts that are neither measured nor asked about in a chat, and on the categories that are not
+    measured; returns the size of the file in bytes."""
+    corpus = inputs.corpus.part(~inputs.corpus.apart())
+    statements = {name: texts for name, texts in inputs.statements.items() if not is_held_out("category", name)}
+    fitted = await fit(corpus, statements, inputs.embedder, corpus.part(corpus.untuned()))
+    asked = corpus, inputs.statements, inputs.embedder, inputs.judge
     fitted = replace(fitted, judged=await fit_judged(*asked, IqlConfig().judged_passages))
     content = to_bytes(fitted)
     await asyncio.to_thread(target.write_bytes, content)

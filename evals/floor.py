@@ -12,12 +12,13 @@ from importlib import resources
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
+
 from evals.cache import CachedEmbedder
 from evals.data import Data, DataProblem, Question, is_held_out, load
 from evals.extraction_data import plain_questions
-from evals.figures import answer, figure
+from evals.figures import DEPTHS, answer
 from evals.library import TENANT, Library, library
-from evals.rankings import DEPTH
 from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
 from proviso_service.matters import retrieval
 from proviso_service.matters.model import SearchOutcome, SearchQuery
@@ -42,7 +43,9 @@ async def row(books: Library, data: Data) -> list[str]:
     for questions in (data.questions, everyday):
         answers = [answer(one, await _spans(books, one)) for one in questions]
         held_out = [one for one in answers if one.question.contract_is_held_out]
-        cells += (" / ".join(f"{100 * one:.1f}" for one in figure(part).recall[1:]) for part in (answers, held_out))
+        for part in (answers, held_out):
+            recall = np.mean([one.recall for one in part], axis=0)
+            cells.append(" / ".join(f"{100 * one:.1f}" for one in recall[1:]))
     for queries in off_topic().values():
         found = {text: bool((await _search(books, text)).hits) for text in queries}
         parts = (list(found.values()), [hit for text, hit in found.items() if is_held_out("query", text)])
@@ -56,7 +59,7 @@ async def _spans(books: Library, question: Question) -> list[Span]:
 
 
 async def _search(books: Library, text: str, *documents: str) -> SearchOutcome:
-    query = SearchQuery(books.matter.matter_id, text, DEPTH, document_ids=documents)
+    query = SearchQuery(books.matter.matter_id, text, max(DEPTHS), document_ids=documents)
     return await books.retriever.search(TENANT, query)
 
 

@@ -2,6 +2,7 @@
 it, contradicts it, or does neither. A text that answers a question supports it."""
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from torch.nn import functional
 from evals.training.bert import Arrays, Bert
 from evals.training.descent import Say, descend, run
 from evals.training.encoder import Tokens, vectors
+from evals.training.opposites import opposite_of, part_of, parties
 from evals.training.pairs import PairSource
 from evals.training.texts import Hypothesis, Passage, Texts, clause_categories, is_measured
 from proviso_service.embedded.judge import MAX_TEXT_TOKENS, Verdict, below_title, joined_tokens
@@ -24,10 +26,21 @@ _CONTRAST_WEIGHT = 0.5
 _LIKELY = 12
 _TITLE_SHARE = 0.5
 _SENTENCE_SHARE = 0.7
-_WRONG_TEXTS = {"plain": 2, "lawyer": 2, "true": 1, "false": 1, "short": 0}
+_ASKED = {"plain": 0.5, "lawyer": 0.5, "true": 0.5, "false": 0.4, "swap": 0.4, "short": 0.3, "miss": 0.25, "near": 0.25}
+"""What is written about a sentence, and the share of it that an epoch draws."""
+
+_WRONG_TEXTS = {"plain": 3, "lawyer": 3, "true": 1}
 _WRONG_NATURAL = 4
+_OPPOSITES = 3_000
+_LEAST_WORDS, _MOST_WORDS = 8, 70
 _MOST_OF_TITLE = 12
-_UNDECIDED = ("miss", "near")
+_VERDICTS = {
+    "false": Verdict.CONTRADICTS,
+    "swap": Verdict.CONTRADICTS,
+    "miss": Verdict.NEITHER,
+    "near": Verdict.NEITHER,
+}
+_MODAL = re.compile(r"\b(?:shall|will|must|may|can)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +103,10 @@ class CaseSource:
         self._sentences = {
             name: [(passage, text) for passage in found for _, text in passage.sentences]
             for name, found in self._by_contract.items()
+            if any(passage.sentences for passage in found)
         }
-        self._vectors = {
-            name: self._embedded([text for _, text in found]) for name, found in self._sentences.items() if found
-        }
+        self._parties = {name: parties(text for _, text in found) for name, found in self._sentences.items()}
+        self._vectors = {name: self._embedded([text for _, text in found]) for name, found in self._sentences.items()}
 
         self._hypotheses = texts.entailments(held_out=False)
         self._likely = self._likely_of(self._hypotheses)
@@ -108,7 +121,7 @@ class CaseSource:
 
     def epoch(self, rng: random.Random) -> list[Group]:
         groups = [*self._of_written(rng), *self._of_natural(rng), *self._of_categories(rng)]
-        groups += [*self._of_headings(rng), *self._of_hypotheses(rng)]
+        groups += [*self._of_headings(rng), *self._of_hypotheses(rng), *self._of_opposites(rng)]
         rng.shuffle(groups)
         return groups
 
@@ -119,24 +132,35 @@ class CaseSource:
         return [[self._sentences[contract][index] for index in row] for row in best]
 
     def _of_written(self, rng: random.Random) -> Iterator[Group]:
-        by_contract = defaultdict(list)
-        for one in self._source.written:
-            by_contract[one[0].contract].append(one)
+        by_contract: dict[str, list[tuple[Passage, str, str, str]]] = defaultdict(list)
+        for passage, _, sentence, texts in self._source.written:
+            drawn = [kind for kind in texts if rng.random() < _ASKED[kind]]
+            by_contract[passage.contract] += [(passage, sentence, kind, texts[kind]) for kind in drawn]
         for contract, found in by_contract.items():
-            asked = [(one, kind) for one in found for kind in _WRONG_TEXTS if kind in one[3]]
-            near = self._near(contract, [one[3][kind] for one, kind in asked])
-            for ((passage, _, sentence, texts), kind), likely in zip(asked, near, strict=True):
-                verdict = Verdict.CONTRADICTS if kind == "false" else Verdict.SUPPORTS
+            near = self._near(contract, [asked for *_, asked in found])
+            for (passage, sentence, kind, asked), likely in zip(found, near, strict=True):
                 others = [(its, text) for its, text in likely if text != sentence][1:]
-                wrong = rng.sample(others, min(len(others), _WRONG_TEXTS[kind]))
+                wrong = rng.sample(others, min(len(others), _WRONG_TEXTS.get(kind, 0)))
                 yield [
-                    Case(texts[kind], _shown(rng, passage, sentence), verdict),
-                    *(Case(texts[kind], _shown(rng, its, text), Verdict.NEITHER) for its, text in wrong),
+                    Case(asked, _shown(rng, passage, sentence), _VERDICTS.get(kind, Verdict.SUPPORTS)),
+                    *(Case(asked, _shown(rng, its, text), Verdict.NEITHER) for its, text in wrong),
                 ]
-            for passage, _, sentence, texts in found:
-                for kind in _UNDECIDED:
-                    if kind in texts:
-                        yield [Case(texts[kind], _shown(rng, passage, sentence), Verdict.NEITHER)]
+
+    def _of_opposites(self, rng: random.Random) -> Iterator[Group]:
+        """Sentences that contradict a true statement or a part of another sentence by one changed word or name."""
+        for passage, _, sentence, texts in self._source.written:
+            if "true" in texts and len(_MODAL.findall(sentence)) == 1 and rng.random() < _ASKED["true"]:
+                changed = opposite_of(rng, sentence, self._parties[passage.contract])
+                if changed:
+                    yield [Case(texts["true"], changed, Verdict.CONTRADICTS)]
+        for contract in rng.choices(list(self._sentences), k=_OPPOSITES):
+            _, sentence = rng.choice(self._sentences[contract])
+            if _LEAST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
+                part = part_of(rng, sentence)
+                changed = opposite_of(rng, part, self._parties[contract])
+                if changed:
+                    yield [Case(part, sentence, Verdict.SUPPORTS)]
+                    yield [Case(changed, sentence, Verdict.CONTRADICTS)]
 
     def _of_natural(self, rng: random.Random) -> Iterator[Group]:
         for contract, question, spans in self._texts.natural:

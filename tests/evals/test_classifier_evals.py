@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.classifier_figures import average_precision, calibration_error, measure, table
 from evals.corpus import Corpus, is_marked, read_corpus
 from evals.data import load
-from evals.entailment import measure_entailment
 from evals.fitting import fit
 from evals.phrasings import about, phrasings
 from proviso_service.embedded.classifier.fitted import from_bytes, to_bytes
 from proviso_service.embedded.classifier.model import StatementScorer
+from proviso_service.embedded.classifier.statements import understand, wordings
 from proviso_service.reading.model import Span
 from tests.support.word_embedder import WordEmbedder
 
@@ -51,18 +50,6 @@ def test_a_passage_is_marked_by_half_of_either_or_by_a_long_part() -> None:
     assert not is_marked(Span(0, 100), Span(100, 110))
 
 
-def test_average_precision_is_the_mean_of_precisions_at_marked_passages() -> None:
-    marked = np.array([True, False, True, False])
-    assert average_precision(marked, np.array([0.9, 0.8, 0.7, 0.1])) == pytest.approx((1 + 2 / 3) / 2)
-    assert average_precision(marked, np.array([0.9, 0.1, 0.8, 0.2])) == 1
-
-
-def test_calibration_error_is_the_gap_between_score_and_share() -> None:
-    marked = np.array([True, False, False, False])
-    assert calibration_error(marked, np.full(4, 0.25)) == pytest.approx(0)
-    assert calibration_error(marked, np.full(4, 1.0)) == pytest.approx(0.75)
-
-
 async def test_the_corpus_knows_what_is_marked(corpus: Corpus) -> None:
     for category, text in (("Governing Law", LAW), ("Insurance", INSURANCE)):
         marked = [passage.text for passage, flag in zip(corpus.passages, corpus.labels[category], strict=True) if flag]
@@ -85,30 +72,8 @@ async def test_what_is_fitted_is_the_same_every_time_and_finds_what_is_marked(co
     content = to_bytes(await fit(corpus, statements, WordEmbedder()))
     assert content == to_bytes(await fit(corpus, statements, WordEmbedder()))
     scorer = StatementScorer(from_bytes(content))
-    found = [await measure(scorer, WordEmbedder(), corpus, name, texts[0]) for name, texts in statements.items()]
-    assert [one.average_precision[0] for one in found] == [1.0, 1.0]
-    assert "| Macro mean | 12 | 1.000 |" in table(found)
-
-
-async def test_entailment_is_measured_within_each_contract(corpus: Corpus, tmp_path: Path) -> None:
-    text = f"{INSURANCE} {LAW}"
-    document = {
-        "text": text,
-        "spans": [[0, len(INSURANCE)], [len(INSURANCE) + 1, len(text)]],
-        "annotation_sets": [
-            {
-                "annotations": {
-                    "law": {"choice": "Entailment", "spans": [1]},
-                    "boats": {"choice": "NotMentioned", "spans": []},
-                }
-            }
-        ],
-    }
-    labels = {"law": {"hypothesis": "The law of Oregon governs."}, "boats": {"hypothesis": "Boats are painted."}}
-    path = tmp_path / "nli.json"
-    path.write_text(json.dumps({"labels": labels, "documents": [document]}))
-    statements = {name: [about(name, question)] for name, question in QUESTIONS.items()}
-    scorer = StatementScorer(await fit(corpus, statements, WordEmbedder()))
-    found = await measure_entailment(scorer, WordEmbedder(), path)
-    assert (found.decided, found.pairs, found.commoner_answer) == (1, 2, 0.5)
-    assert found.mean_average_precision[1] == 1.0
+    for name, (text,) in statements.items():
+        statement = understand(text)
+        meant = await WordEmbedder().embed_documents(wordings(statement))
+        scores = scorer.score(statement, list(meant), corpus.passages, corpus.vectors)
+        assert scores[corpus.labels[name]].min() > scores[~corpus.labels[name]].max()

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from evals.__main__ import measure
-from evals.data import Data, DataProblem, Question, load
+from evals.data import DataProblem, Question, load
 from evals.databases import Comparison, compare
-from evals.figures import Answer, answer, figure
+from evals.figures import answer, macro_average_precision, mean_of
 from evals.floor import measure as measure_floor
-from evals.rankings import RANKINGS
 from proviso_service.reading.model import Span
 from tests.support.postgres_server import PostgresServer
 
@@ -52,22 +50,22 @@ def test_a_span_is_found_when_one_passage_covers_half_of_it() -> None:
 
 
 def test_an_interval_holds_the_mean_and_is_the_same_every_time() -> None:
-    answers = [Answer(Question(str(n % 7), "Law", "?", ()), (n % 2, 1.0, 1.0)) for n in range(50)]
-    found = figure(answers)
-    assert found == figure(answers)
-    assert found.questions == 50
-    assert found.low[0] < found.recall[0] == 0.5 < found.high[0]
-    assert found.low[1] == found.recall[1] == found.high[1] == 1.0
+    values = {str(contract): [float(contract < 3)] * 4 for contract in range(6)}
+    found = mean_of(values)
+    assert found == mean_of(values)
+    assert found.low < found.value == 0.5 < found.high
+    assert str(mean_of({"a": [1.0], "b": [1.0, 1.0]})) == "1.000 (1.00 to 1.00)"
 
 
-async def test_every_ranking_answers_every_question(folder: Path, models_dir: Path, tmp_path: Path) -> None:
-    data: Data = load(folder, 2)
-    for _ in range(2):  # the second time from the cache
-        report = await measure(data, tmp_path, models_dir, 900)
-        assert {name: len(found) for name, found in report.answers.items()} == {one.name: 2 for one in RANKINGS}
-        assert all(one.recall == (1.0, 1.0, 1.0) for found in report.answers.values() for one in found)
-    assert "| Proviso, default | 100.0 (100 to 100) | 100.0" in report.text()
-    assert json.loads(report.json())["slices"]["all"]["BM25"]["questions"] == 2
+def test_average_precision_is_a_mean_over_categories_of_the_precisions_at_what_is_right() -> None:
+    first = [("a", 0.9, True), ("a", 0.8, False), ("b", 0.7, True)]
+    second = [("a", 0.9, True), ("b", 0.8, True)]
+    found = macro_average_precision({"Law": [first], "Rent": [second, first]})
+    of_first = (1 + 2 / 3) / 2
+    assert found.value == pytest.approx((of_first + (1 + of_first) / 2) / 2)
+    assert found.low <= found.value <= found.high
+    # Of equal scores the wrong one counts as the better.
+    assert macro_average_precision({"Law": [[("a", 0.5, True), ("a", 0.5, False)]]}).value == 0.5
 
 
 async def test_a_floor_is_measured_by_recall_and_by_what_nonsense_finds(

@@ -1,0 +1,108 @@
+"""The texts that the models are tuned on: what is drawn from contracts, and what is written about them."""
+
+import json
+import random
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.data import is_measured, is_untuned, kept_out
+from evals.training.opposites import opposite_of, part_of, parties
+from evals.training.pairs import PairSource
+from evals.training.texts import WRITTEN, Texts, split_of
+from evals.training.texts import is_measured as is_measured_category
+
+LAW = "This lease is governed by the laws of Oregon."
+INSURANCE = "Tenant shall maintain liability insurance and name Landlord as an additional insured."
+LEASE = f"LEASE\n\n1. Rent\n\nThe rent is due monthly.\n\n2. Insurance\n\n{INSURANCE}\n\n3. Governing Law\n\n{LAW}\n"
+KINDS = {"plain", "lawyer", "true", "false", "swap", "short", "miss", "near"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "cuad" / "contracts").mkdir(parents=True)
+    spans = []
+    for number in range(8):
+        own = " ".join(f"w{number}x{word}" for word in range(120))
+        name, text = f"lease-{number}.txt", f"{LEASE}\n4. Annex\n\nThe parties shall list {own} in an annex.\n"
+        (tmp_path / "cuad" / "contracts" / name).write_text(text)
+        for category, marked in (("Governing Law", LAW), ("Cap On Liability", INSURANCE)):
+            start = text.index(marked)
+            spans.append({"contract": name, "category": category, "start": start, "end": start + len(marked)})
+    questions = {"Governing Law": "Which law governs?", "Cap On Liability": "Is liability capped?"}
+    (tmp_path / "cuad" / "categories.json").write_text(json.dumps(questions))
+    (tmp_path / "cuad" / "spans.jsonl").write_text("\n".join(map(json.dumps, spans)))
+    (tmp_path / "contract_nli").mkdir()
+    (tmp_path / "contract_nli" / "dev.json").write_text(json.dumps({"labels": {}, "documents": []}))
+    return tmp_path
+
+
+def test_contracts_that_are_measured_or_nearly_the_same_are_not_tuned_on() -> None:
+    measured, tuned = "lease-0.txt", "lease-1.txt"
+    assert is_untuned(measured)
+    assert not is_untuned(tuned)
+    words = " ".join(f"word{number}" for number in range(400))
+    split = split_of({measured: words, tuned: f"{words} and more", "lease-2.txt": words[::-1]})
+    assert [*split.test, *split.near, *split.tuned] == [measured, tuned, "lease-2.txt"]
+
+
+def test_what_is_measured_with_is_not_drawn(folder: Path) -> None:
+    texts = Texts(folder)
+    assert is_measured_category("Governing Law")
+    kept = PairSource(texts, every_category=False).epoch(random.Random(1))  # noqa: S311
+    every = PairSource(texts, every_category=True).epoch(random.Random(1))  # noqa: S311
+    assert {one.contract for one in kept} <= texts.split.tuned
+    assert {LAW in one.text for one in kept} == {False}
+    assert {LAW in one.text for one in every} == {False, True}
+    assert kept == PairSource(texts, every_category=False).epoch(random.Random(1))  # noqa: S311
+
+
+def test_what_was_written_is_about_contracts_that_are_tuned_on() -> None:
+    lines = [json.loads(line) for line in (WRITTEN / "sentences.jsonl").read_text(encoding="utf-8").splitlines()]
+    names = [one["contract"] for one in lines]
+    assert max(Counter(names).values()) == 1
+    assert not {name for name in names if is_untuned(name) or is_measured(name) or name in kept_out()}
+    written = [one for line in lines for one in line["sentences"]]
+    assert len(written) > 6_000
+    for one in written:
+        start, end = one["evidence"]
+        texts = {kind: text for kind, text in one.items() if kind != "evidence"}
+        assert 0 <= start < end
+        assert {"plain", "lawyer", "true", "false"} <= texts.keys() <= KINDS
+        assert all(text.strip() for text in texts.values())
+        assert len({*texts.values()}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "opposites"),
+    [
+        ("Payment must not be late.", {"Payment may be late."}),
+        ("Tenant cannot sublet.", {"Tenant can sublet."}),
+        ("It lasts at least a year.", {"It lasts at most a year."}),
+        ("A non-exclusive right.", {"A exclusive right."}),
+        ("No more than two persons.", {"No less than two persons."}),
+        ("Not one word.", {None}),
+    ],
+)
+def test_one_word_makes_a_sentence_untrue(text: str, opposites: set[str | None]) -> None:
+    assert {opposite_of(random.Random(seed), text, ()) for seed in range(20)} == opposites  # noqa: S311
+
+
+def test_parties_are_swapped_and_numbers_changed() -> None:
+    named = parties(["Tenant shall pay Landlord.", "Landlord may enter.", "This Agreement shall end."] * 3)
+    assert named == ["Tenant", "Landlord"]
+    found = {opposite_of(random.Random(seed), "Tenant shall pay Landlord 300 dollars.", named) for seed in range(60)}  # noqa: S311
+    assert "Landlord shall pay Tenant 300 dollars." in found
+    assert "Tenant shall not pay Landlord 300 dollars." in found
+    assert "Tenant shall pay Landlord 600 dollars." in found
+
+
+@given(st.text(alphabet="Tenant shall not may 1234567890,;:.()$\\ exclusive", max_size=200), st.integers(0, 1_000))
+def test_what_is_made_of_any_text_differs_from_it(text: str, seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311
+    changed = opposite_of(rng, text, ("Tenant", "shall"))
+    assert changed is None or changed != text
+    assert set(part_of(rng, text).split()) <= {*text.split(), *(word.strip(" ;,:") for word in text.split())}
