@@ -47,7 +47,8 @@ async def service(
             await asyncio.sleep(0.1)
         yield serving[1]
     finally:
-        process.terminate()
+        if process.returncode is None:
+            process.terminate()
         await process.wait()
 
 

@@ -36,11 +36,11 @@ from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import FailureCause, ProvisoError
 from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import FROM_CACHE
+from proviso_service.tool_results import EXTRACT_TOOL
 from proviso_service.tools.base import (
     MaybePartial,
     Rendered,
     ToolResult,
-    asked_each,
     item_of,
     may_be_repeated,
     server_of,
@@ -50,8 +50,8 @@ from proviso_service.turns import ContextProblem, Decision, ExitReason, ToolEnd,
 
 _log = structlog.get_logger(__name__)
 
-_TIMES_FOR_MANY = 2
-"""A result of many documents may have so many times the room of another: it takes the place of as many calls."""
+_TIMES_FOR_SENTENCES = 2
+"""An extraction may have so many times the room of another result: whole sentences make other calls needless."""
 
 _FAILED = "The tool failed. Answer without it, or try another one."
 
@@ -216,10 +216,10 @@ class _Round:
 
     def answer(self, call: ValidCall, finished: ToolOutcome) -> None:
         """Answers a call that has ended, in the room that its share of the rest leaves."""
-        most = self.scope.limits.tool_result_chars
-        if asked_each(finished.result):
-            most *= _TIMES_FOR_MANY
-        budget = max(0, min(most, self._left // max(1, self._calls_left)))
+        most, shares = self.scope.limits.tool_result_chars, self._calls_left
+        if call.tool.name == EXTRACT_TOOL:
+            most, shares = most * _TIMES_FOR_SENTENCES, min(shares, _TIMES_FOR_SENTENCES)
+        budget = max(0, min(most, self._left // max(1, shares)))
         message = self.answers[call.call_id] = _answer(call, finished, self.scope, budget)
         self.count(message)
 

@@ -124,11 +124,6 @@ class MaybePartial(Protocol):
         ...
 
 
-def asked_each(result: ToolResult | None) -> bool:
-    """Whether a result holds what each of many documents has to say, in place of as many calls."""
-    return getattr(result, "asked_each", False) is True
-
-
 @dataclass(frozen=True, slots=True)
 class LookedIn:
     """The documents that a tool looked in, by their ids: those that it was `asked` about, all of the matter where there

@@ -21,7 +21,6 @@ from proviso_service.tools.base import (
     ToolArgs,
     ToolResult,
     ToolScope,
-    asked_each,
 )
 from proviso_service.tools.registry import ToolRegistry
 from proviso_service.tools.rendering import first_fitting, to_json
@@ -46,10 +45,6 @@ class NotedResult:
     @property
     def partial(self) -> bool:
         return isinstance(self.result, MaybePartial) and self.result.partial
-
-    @property
-    def asked_each(self) -> bool:
-        return asked_each(self.result)
 
     def data(self) -> dict[str, Any]:
         return self.note.as_json() | self.result.data()

@@ -142,7 +142,9 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
         marked,
     )
     sentences = [
-        (passage, one) for passage in evidence.passages for one in split_sentences(passage.text, passage.heading)
+        (passage, one)
+        for passage in (*evidence.passages, *evidence.answers)
+        for one in split_sentences(passage.text, passage.heading)
     ]
     for form in forms:
         pattern = re.compile(form, re.IGNORECASE)

@@ -155,7 +155,7 @@ def _asks_each(request: UserRequest, target: TargetDocuments, tools: Tools) -> b
 def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> list[PlannedCall]:
     """Returns the call that looks for the answer itself, for questions that ask for one."""
     compares_one = request.intent is Intent.COMPARE and request.viewed is None
-    asks = (compares_one or request.intent in (Intent.FACT, Intent.CLAUSE)) and not request.section and not request.term
+    asks = (compares_one or request.intent in (Intent.FACT, Intent.CLAUSE)) and not request.section
     return [_extraction(request, target, each=False)] if asks and EXTRACT_TOOL in tools else []
 
 
