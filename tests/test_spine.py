@@ -42,6 +42,35 @@ async def test_a_fact_is_answered_with_a_citation_that_is_the_documents_text(ser
     }  # fmt: skip
 
 
+OUTSIDE_WORK = (
+    "The Executive shall not during the employment, except as a representative of the Company or with the Company's "
+    "prior written consent (which the Company may give or withhold as it sees fit, and may withdraw at any time by "
+    "notice), whether directly or indirectly, paid or unpaid, be employed, engaged, concerned or interested in any "
+    "other actual or prospective business, organisation, occupation or profession."
+)
+EMPLOYMENT = "\n\n".join(
+    (
+        "# Service Agreement",
+        f"## 1. Outside activities\n\n{OUTSIDE_WORK}",
+        *(
+            f"## {number}. {title}\n\nThe Executive shall {duty} during the employment, as the Company may direct from "
+            "time to time and for no further remuneration, and shall at all times comply with the rules, policies and "
+            "procedures of the Company which are in force, in all countries in which the Company or a company of its "
+            "group does business, and with what the law of these countries requires of an officer."
+            for number, (title, duty) in enumerate(
+                (("Duties", "serve the Company"), ("Travel", "travel"), ("Health", "have a medical examination")), 2
+            )
+        ),
+    )
+)
+
+
+async def test_a_long_sentence_that_answers_is_quoted_to_its_end(service: RunningService) -> None:
+    matter_id = await service.create_matter(Service_Agreement=EMPLOYMENT)
+    final = final_of(await service.ask("May the executive work for another firm while he is with us?", matter_id))
+    assert any(citation.quote.endswith(OUTSIDE_WORK) for citation in final.citations)
+
+
 SUBJECTS = ("rent", "deposit", "repairs", "insurance", "access", "notices")
 DUTIES = [
     f"The tenant answers for the {subject} of the premises within {10 + number} days after the landlord has asked, "
