@@ -81,16 +81,16 @@ class ExtractResult:
     @property
     def _least_chars(self) -> int:
         """Of each passage so much is shown before another gets room: little where each document has its answer."""
-        return MIN_SENTENCE_CHARS if self.outcome.query.each_document else MIN_EXCERPT_CHARS
+        return MIN_SENTENCE_CHARS if self._is_of_many else MIN_EXCERPT_CHARS
+
+    @property
+    def _is_of_many(self) -> bool:
+        return self.outcome.query.each_document and self.outcome.documents > 1
 
     @property
     def found(self) -> bool:
         """Whether anything was found. Answers of low confidence count, since their passages can be read."""
         return bool(self.outcome.answer or self.outcome.alternatives)
-
-    @property
-    def asked_each(self) -> bool:
-        return self.outcome.query.each_document
 
     @property
     def partial(self) -> bool:
@@ -153,13 +153,13 @@ class ExtractResult:
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
-            empty = _shown(1_000, answer, passage.empty(), each=self.asked_each)
+            empty = _shown(1_000, answer, passage.empty(), each=self._is_of_many)
             share = fair_share(room, len(waiting) - position, empty, self._least_chars)
-            part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self.asked_each)
+            part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self._is_of_many)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
-            frame[place].append(_shown(number(part), answer, part, each=self.asked_each))
+            frame[place].append(_shown(number(part), answer, part, each=self._is_of_many))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
 
@@ -167,7 +167,7 @@ class ExtractResult:
         """The passages to show, in order: where each document was asked, without those that say hardly anything beside
         a sure answer."""
         found = list(self._by_weight())
-        if not self.asked_each or (found[:1] and found[0][2].confidence < _LIKELY):
+        if not self._is_of_many or (found[:1] and found[0][2].confidence < _LIKELY):
             return found
         return [one for one in found if one[2].confidence >= _UNLIKELY]
 

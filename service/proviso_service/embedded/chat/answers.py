@@ -105,21 +105,18 @@ async def _quoted_answer(
     return WrittenAnswer(opening + text + rest)
 
 
-def _asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
-    return len(target.documents) == 1 and extracted.asks_for_all(request.question)
-
-
 def _extracted_answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, good: Sequence[ScoredSentence]
 ) -> str:
     """Returns what the extracted answers say, surely where a sentence that reads like an answer is among them."""
     answers = evidence.answers
-    if evidence.extracted and evidence.calls[-1].args.get("each_document"):
+    asks_all = extracted.asks_for_all(request, target)
+    if asks_all and (places := extracted.places_of_all(answers, request.language)):
+        return places
+    if evidence.calls[-1].args.get("each_document") and not asks_all:
         if target.documents:
             return extracted.side_by_side(answers, target, request.language)
         return extracted.by_document(request, evidence.extracted[-1], evidence.listing)
-    if _asks_for_all(request, target) and (places := extracted.places_of_all(answers, request.language)):
-        return places
     sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
     agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
     if agreed or extracted.is_sure(answers):

@@ -106,9 +106,9 @@ def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
     return (bool(shared) and answer.confidence >= _LEAST) or (len(asked) > _FEW_WORDS and answer.confidence >= _NEAR)
 
 
-def asks_for_all(question: str) -> bool:
-    """Tells whether a question asks for all places of a document that answer it."""
-    return _ASKS_ALL.search(question) is not None
+def asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
+    """Tells whether all places of a document are asked for that answer a question."""
+    return len(target.documents) == 1 and _ASKS_ALL.search(request.question) is not None
 
 
 def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from proviso_service.embedded.chat.conversation import Evidence
+from proviso_service.embedded.chat.extracted import asks_for_all
 from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, proper_words, without_mentions
 from proviso_service.embedded.chat.phrases import Intent, pattern
@@ -156,7 +157,10 @@ def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> l
     """Returns the call that looks for the answer itself, for questions that ask for one."""
     compares_one = request.intent is Intent.COMPARE and request.viewed is None
     asks = (compares_one or request.intent in (Intent.FACT, Intent.CLAUSE)) and not request.section
-    return [_extraction(request, target, each=False)] if asks and EXTRACT_TOOL in tools else []
+    if not asks or EXTRACT_TOOL not in tools:
+        return []
+    # Asked as each of several, a document gives more than one answer.
+    return [_extraction(request, target, each=asks_for_all(request, target))]
 
 
 def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
