@@ -91,16 +91,22 @@ async def test_which_documents_is_answered_by_one_call_for_all(matter: Matter) -
     assert call["each_document"] is True
     assert "document_ids" not in call
     head = asked.final.message.splitlines()[0]
-    assert re.fullmatch(r"(?:At least )?\d documents? of 8:|I found no document that says so for certain.*", head)
+    assert re.fullmatch(r"(?:At least )?\d of 8 documents:|I found no document that says so for certain.*", head)
     assert SCANS["commercial-lease"] in asked.quoted
     assert SCANS["supply-agreement"] not in asked.quoted, "it is governed by the laws of Singapore"
+
+
+async def test_which_documents_is_counted_in_the_language_of_the_question(matter: Matter) -> None:
+    asked = await matter.ask("Welche unserer Verträge unterliegen dem Recht von England?")
+    head = asked.final.message.splitlines()[0]
+    assert re.fullmatch(r"(?:Mindestens )?\d von 8 Dokumenten:|Ich habe kein Dokument gefunden, .*:", head)
 
 
 async def test_which_documents_have_none_is_answered_by_their_names(matter: Matter) -> None:
     asked = await matter.ask("Which of our contracts do not say which law governs them?")
     first, _, others = asked.final.message.partition("\n\n")
     assert asked.calls("list_matter_documents")
-    assert re.match(r"I found no passage on it in \d documents? of 8: |Each of the 8 documents", first)
+    assert re.match(r"I found no passage on it in \d of 8 documents: |Each of the 8 documents", first)
     assert SCANS["supply-agreement"] not in first or not others
 
 

@@ -17,7 +17,7 @@ from proviso_service.embedded.chat.text import (
     split_sentences,
     stems,
 )
-from proviso_service.embedded.chat.wording import bullets, counted, joined, name, place, quote, said
+from proviso_service.embedded.chat.wording import bullets, joined, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
@@ -168,10 +168,7 @@ def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: Docu
     certain = [one for one in having if one.confidence >= _PROBABLY]
     if not certain:
         return f"{said('none_for_certain', request.language)}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
-    more = len(certain) - _MAX_LISTED
-    rest = f"\n- and {counted(more, 'more document')}" if more > 0 else ""
-    least = "" if _shows_all(extracted) else "At least "
-    return f"{least}{_counted_of_all(certain, extracted)}:\n{bullets(map(line_of, certain[:_MAX_LISTED]))}{rest}"
+    return _some_of_all(certain, extracted, request.language, is_least=not _shows_all(extracted))
 
 
 def _what_lacks(
@@ -184,11 +181,11 @@ def _what_lacks(
     """Says which documents do not have what was asked for: where the law of a place was, which have another one."""
     if named and _ASKS_LAW.search(request.question):
         others = [one for one in having if one not in named]
-        return f"{_counted_of_all(others, extracted)}:\n{bullets(map(line_of, others[:_MAX_LISTED]))}"
+        return _some_of_all(others, extracted, request.language)
     if listing is not None and listing.is_whole and _shows_all(extracted):
-        return _lacking(having, listing)
+        return _lacking(having, listing, request.language)
     lines = bullets(map(line_of, having[:_MAX_LISTED]))
-    return f"{said('cannot_tell_each')}\n{lines}"
+    return f"{said('cannot_tell_each', request.language)}\n{lines}"
 
 
 def _shows_all(extracted: ExtractedAnswers) -> bool:
@@ -196,19 +193,25 @@ def _shows_all(extracted: ExtractedAnswers) -> bool:
     return not extracted.not_shown or extracted.not_shown_confidence < _HAS_CLAUSE
 
 
-def _counted_of_all(answers: Sequence[ExtractedAnswer], extracted: ExtractedAnswers) -> str:
-    asked = f" of {extracted.documents_asked}" if extracted.documents_asked else ""
-    return f"{counted(len(answers), 'document')}{asked}"
+def _some_of_all(
+    answers: Sequence[ExtractedAnswer], extracted: ExtractedAnswers, language: str, *, is_least: bool = False
+) -> str:
+    """Lists the documents that have what was asked for, with how many they are."""
+    key = "at_least_of_all" if is_least else "some_of_all"
+    head = said(key, language, count=len(answers), all=extracted.documents_asked)
+    more = len(answers) - _MAX_LISTED
+    rest = [said("and_more", language, count=more)] if more > 0 else []
+    return f"{head}\n{bullets([*map(line_of, answers[:_MAX_LISTED]), *rest])}"
 
 
-def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList) -> str:
+def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList, language: str) -> str:
     has = {one.document_id for one in having}
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
+    lines = bullets(map(line_of, having[:_MAX_LISTED]))
     if not without:
-        return f"{said('each_has', count=counted(len(has), 'document'))}\n{bullets(map(line_of, having))}"
-    count = counted(len(without), "document")
-    head = said("lacking", count=count, all=listing.total_count, where=joined(without))
-    return head + (f"\n\n{said('the_others')}\n{bullets(map(line_of, having[:_MAX_LISTED]))}" if having else "")
+        return f"{said('each_has', language, all=listing.total_count)}\n{lines}"
+    head = said("lacking", language, count=len(without), all=listing.total_count, where=joined(without))
+    return head + (f"\n\n{said('the_others', language)}\n{lines}" if having else "")
 
 
 def _extreme(answers: Sequence[ExtractedAnswer], *, largest: bool) -> ExtractedAnswer | None:
