@@ -156,7 +156,7 @@ train: setup
 	$(PY) -m evals.fit_classifier --data $(DATA)/cuad --cache .proviso/evals
 	$(PY) -m evals.fit_extractor --data $(DATA)/cuad --cache .proviso/evals
 
-# All figures of evals/README.md. DATA has cuad and contract_nli.
+# Most figures of evals/README.md. DATA has cuad and contract_nli.
 eval: setup
 	$(PY) -m evals.contracts --data $(DATA)
 	$(PY) -m evals.contracts --data $(DATA) --without-concepts

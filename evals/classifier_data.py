@@ -1,4 +1,4 @@
-"""The data and models from which fitting and measuring the classifier start."""
+"""The data and models from which fitting the classifier starts."""
 
 import argparse
 import asyncio
@@ -24,11 +24,10 @@ clauses."""
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """`statements` and `questions` are by category; `folder` is the folder that the data was read from."""
+    """`statements` are by category; `folder` is the folder that the data was read from."""
 
     folder: Path
     corpus: Corpus
-    questions: Mapping[str, str]
     statements: Mapping[str, Sequence[str]]
     embedder: CachedEmbedder
     judge: Judge
@@ -58,7 +57,7 @@ async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
             corpus = await read_corpus(load(options.data, options.contracts), embedder, options.chunk_chars)
             questions = _questions(options.data)
             statements = {name: phrasings(name, question) for name, question in questions.items()}
-            yield Inputs(options.data, corpus, questions, statements, embedder, Judge(options.models_dir, THREADS))
+            yield Inputs(options.data, corpus, statements, embedder, Judge(options.models_dir, THREADS))
         finally:
             embedder.close()
             await model.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.data import Data, is_measured, is_untuned, kept_out
+from evals.data import Data, is_untuned
 from proviso_service.models import Embedder, ModelPassage, Vectors
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
@@ -25,10 +25,6 @@ class Corpus:
     contracts: Sequence[str]
     vectors: Vectors
     labels: Mapping[str, Flags]
-
-    def apart(self) -> Flags:
-        """Whether a passage's contract is one that nothing is fitted on."""
-        return np.array([is_measured(name) or name in kept_out() for name in self.contracts])
 
     def untuned(self) -> Flags:
         return np.array([is_untuned(name) for name in self.contracts])

@@ -34,10 +34,6 @@ class Question:
     def contract_is_held_out(self) -> bool:
         return is_held_out("contract", self.contract)
 
-    @property
-    def category_is_held_out(self) -> bool:
-        return is_held_out("category", self.category)
-
 
 @dataclass(frozen=True, slots=True)
 class Data:

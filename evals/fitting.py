@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.corpus import Corpus
-from evals.data import is_held_out
 from proviso_service.embedded.classifier.conflicts import conflicts
 from proviso_service.embedded.classifier.features import NAMES
 from proviso_service.embedded.classifier.fitted import (
@@ -251,10 +250,11 @@ async def fit_judged(
     groups = [set(names[at : at + _MATTER_CONTRACTS]) for at in range(0, len(names), _MATTER_CONTRACTS)][:_MATTERS]
     parts = [labelled.part(np.array([name in group for name in labelled.contracts])) for group in groups]
     rows, labels, weights = [], [], []
-    for half in (False, True):
-        others = {name: texts for name, texts in statements.items() if is_held_out("category", name) is not half}
+    for half in (0, 1):
+        asked = sorted(statements)[half::2]
+        others = {name: texts for name, texts in statements.items() if name not in asked}
         scorer = StatementScorer(await fit(corpus, others, embedder, labelled))
-        for category in sorted(statements.keys() - others.keys()):
+        for category in asked:
             for part in (part for part in parts if part.labels[category].any()):
                 text = str(rng.choice(list(statements[category])))
                 scores = await _scores(scorer, embedder, text, part)
@@ -262,8 +262,8 @@ async def fit_judged(
                 rows.append(_judged(text, part, best, scores, judge))
                 labels.append(part.labels[category][best])
                 weights.append(np.where(labels[-1], _POSITIVE_WEIGHT, 1.0))
-        for one in stated_lines():
-            if is_held_out("contract", one.contract) is half and (place := holder(labelled, one)) is not None:
+        for one in stated_lines()[half::2]:
+            if (place := holder(labelled, one)) is not None:
                 for text, is_true in ((one.true, True), (one.false, False)):
                     held = labelled.part(np.arange(len(labelled.contracts)) == place)
                     scores = await _scores(scorer, embedder, text, held)

@@ -2,7 +2,7 @@
 then the judge, for which it finds the wrong texts that are near, and then the encoder of other languages, and writes
 the weights of all that are shipped.
 
-`DIR` holds `cuad` and `contract_nli`. It takes some two and a half hours on two cores."""
+`DIR` holds `cuad` and `contract_nli`. It takes some two and three quarter hours on two cores."""
 
 import argparse
 import sys

@@ -40,7 +40,7 @@ _VERDICTS = {
     "miss": Verdict.NEITHER,
     "near": Verdict.NEITHER,
 }
-_MODAL = re.compile(r"\b(?:shall|will|must|may|can)\b")
+_MODAL = re.compile(r"\b(?:shall|will|must|may|can|cannot|need)\b(?: not)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +147,17 @@ class CaseSource:
                 ]
 
     def _of_opposites(self, rng: random.Random) -> Iterator[Group]:
-        """Sentences that contradict a true statement or a part of another sentence by one changed word or name."""
+        """Parts of sentences that the sentence supports, and the same with one change, which it contradicts; and true
+        statements with their sentence changed in the one word that says whether something must, may or may not be."""
         for passage, _, sentence, texts in self._source.written:
             if "true" in texts and len(_MODAL.findall(sentence)) == 1 and rng.random() < _ASKED["true"]:
                 changed = opposite_of(rng, sentence, self._parties[passage.contract])
-                if changed:
+                if changed and _MODAL.findall(changed) != _MODAL.findall(sentence):
                     yield [Case(texts["true"], changed, Verdict.CONTRADICTS)]
         for contract in rng.choices(list(self._sentences), k=_OPPOSITES):
-            _, sentence = rng.choice(self._sentences[contract])
+            passage, sentence = rng.choice(self._sentences[contract])
+            if passage.categories & self._source.left_out:
+                continue
             if _LEAST_WORDS <= len(sentence.split()) <= _MOST_WORDS:
                 part = part_of(rng, sentence)
                 changed = opposite_of(rng, part, self._parties[contract])

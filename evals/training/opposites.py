@@ -42,7 +42,7 @@ _CHANGES = [
         (r"\bnot (entitled|obligated|required|permitted|liable|responsible|bound)\b", r"\1"),
     )
 ]
-_NUMBER = re.compile(r"(?<!Section )(?<!Article )(?<!Exhibit )(?<!Clause )\b\d{1,3}(?:,\d{3})*\b(?!\.\d)")
+_NUMBER = re.compile(r"(?<!Section )(?<!Article )(?<!Exhibit )(?<!Clause )(?<!\d\.)\b[1-9]\d{0,2}(?:,\d{3})*\b(?!\.\d)")
 _SUBJECT = re.compile(r"\b(?:the )?([A-Z][\w&'-]*(?: [A-Z][\w&'-]*)*)(?= (?:shall|will|may|must|agrees))")
 _NO_PARTY = re.compile(r"(?:This|Any|Each|All|No|Such|If|The|Neither|Either|In|It|Agreement|Section|Party|Parties)\b")
 

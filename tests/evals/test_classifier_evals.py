@@ -1,4 +1,4 @@
-"""Fitting and measuring the classifier, on data of its own."""
+"""Fitting the classifier, on data of its own."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Fitting and measuring the extractor, on data of its own."""
+"""Fitting the extractor, on data of its own."""
 
 import asyncio
 import json

@@ -85,6 +85,16 @@ async def test_two_documents_that_are_named_are_both_asked(matter: Matter) -> No
     assert call["each_document"] is True
 
 
+async def test_all_places_of_a_document_are_listed(matter: Matter) -> None:
+    asked = await matter.ask("On what grounds can the supply agreement with Sumire be terminated? All of them, please.")
+    [call] = asked.calls("isaacus_extract")
+    assert call["each_document"] is True
+    head, *places = asked.final.message.splitlines()
+    assert head.startswith("These are the places that I found")
+    assert len(places) >= 3
+    assert asked.quoted == {SCANS["supply-agreement"]}
+
+
 async def test_which_documents_is_answered_by_one_call_for_all(matter: Matter) -> None:
     asked = await matter.ask("Which of our contracts are governed by the laws of England?")
     [call] = asked.calls("isaacus_extract")

@@ -17,7 +17,7 @@ from proviso_service.embedded.chat.text import (
     split_sentences,
     stems,
 )
-from proviso_service.embedded.chat.wording import bullets, joined, name, place, quote, said
+from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
@@ -167,7 +167,7 @@ def by_document(request: UserRequest, extracted: ExtractedAnswers, listing: Docu
         return closest(answers, "", question, request.language)
     certain = [one for one in having if one.confidence >= _PROBABLY]
     if not certain:
-        return f"{said('none_for_certain', request.language)}\n{bullets(map(line_of, having[:_MAX_LISTED]))}"
+        return f"{said('none_for_certain', request.language)}\n{_lines(having, request.language)}"
     return _some_of_all(certain, extracted, request.language, is_least=not _shows_all(extracted))
 
 
@@ -179,13 +179,12 @@ def _what_lacks(
     listing: DocumentList | None,
 ) -> str:
     """Says which documents do not have what was asked for: where the law of a place was, which have another one."""
-    if named and _ASKS_LAW.search(request.question):
-        others = [one for one in having if one not in named]
-        return _some_of_all(others, extracted, request.language)
+    others = [one for one in having if one not in named]
+    if named and others and _ASKS_LAW.search(request.question):
+        return _some_of_all(others, extracted, request.language, is_least=not _shows_all(extracted))
     if listing is not None and listing.is_whole and _shows_all(extracted):
         return _lacking(having, listing, request.language)
-    lines = bullets(map(line_of, having[:_MAX_LISTED]))
-    return f"{said('cannot_tell_each', request.language)}\n{lines}"
+    return f"{said('cannot_tell_each', request.language)}\n{_lines(having, request.language)}"
 
 
 def _shows_all(extracted: ExtractedAnswers) -> bool:
@@ -199,18 +198,22 @@ def _some_of_all(
     """Lists the documents that have what was asked for, with how many they are."""
     key = "at_least_of_all" if is_least else "some_of_all"
     head = said(key, language, count=len(answers), all=extracted.documents_asked)
+    return f"{head}\n{_lines(answers, language)}"
+
+
+def _lines(answers: Sequence[ExtractedAnswer], language: str) -> str:
     more = len(answers) - _MAX_LISTED
     rest = [said("and_more", language, count=more)] if more > 0 else []
-    return f"{head}\n{bullets([*map(line_of, answers[:_MAX_LISTED]), *rest])}"
+    return bullets([*map(line_of, answers[:_MAX_LISTED]), *rest])
 
 
 def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList, language: str) -> str:
     has = {one.document_id for one in having}
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
-    lines = bullets(map(line_of, having[:_MAX_LISTED]))
+    lines = _lines(having, language)
     if not without:
-        return f"{said('each_has', language, all=listing.total_count)}\n{lines}"
-    head = said("lacking", language, count=len(without), all=listing.total_count, where=joined(without))
+        return f"{said('each_has', language, all=len(has))}\n{lines}"
+    head = said("lacking", language, count=len(without), all=listing.total_count, where=", ".join(without))
     return head + (f"\n\n{said('the_others', language)}\n{lines}" if having else "")
 
 
