@@ -71,6 +71,28 @@ async def test_a_long_sentence_that_answers_is_quoted_to_its_end(service: Runnin
     assert any(citation.quote.endswith(OUTSIDE_WORK) for citation in final.citations)
 
 
+VENTURE = """# Joint Venture Agreement
+
+## 6. Division of income
+
+All income and all losses shall be shared among the parties as follows:
+
+60% to Brightwater Labs LLC
+
+40% to Tidewell Shipping Inc.
+
+## 7. Accounts
+
+The parties shall keep books of account at the place of business of Brightwater Labs LLC.
+"""
+
+
+async def test_a_sentence_that_opens_a_list_is_quoted_with_it(service: RunningService) -> None:
+    matter_id = await service.create_matter(Venture=VENTURE)
+    final = final_of(await service.ask("How do the parties share what they earn or lose together?", matter_id))
+    assert any("60% to Brightwater" in one.quote and "40% to Tidewell" in one.quote for one in final.citations)
+
+
 SUBJECTS = ("rent", "deposit", "repairs", "insurance", "access", "notices")
 DUTIES = [
     f"The tenant answers for the {subject} of the premises within {10 + number} days after the landlord has asked, "

@@ -58,13 +58,15 @@ def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
 
 
 def sentence_of(answer: ExtractedAnswer) -> str:
-    """Returns the sentence that holds the answer, cut around it where it is long."""
+    """Returns the sentence that holds the answer, cut around it where it is long. A list or table that it opens belongs
+    to it."""
     wanted = one_line(plain(answer.answer))
     pattern = re.compile(re.escape(wanted[:MAX_QUOTE_CHARS]))
+    shown = one_line(plain(answer.text))
     for sentence in split_sentences(answer.text, answer.heading):
         if wanted and wanted in sentence:
-            return excerpt(sentence, pattern)
-    shown = one_line(plain(answer.text))
+            at = shown.find(sentence) if sentence.endswith(":") else -1
+            return excerpt(sentence, pattern) if at < 0 else excerpt(shown[at:])
     return excerpt(wanted if wanted and wanted in shown else shown)  # of a long answer a part is shown
 
 
