@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.data import Data, is_untuned
+from evals.data import Data
 from proviso_service.models import Embedder, ModelPassage, Vectors
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 
@@ -25,9 +25,6 @@ class Corpus:
     contracts: Sequence[str]
     vectors: Vectors
     labels: Mapping[str, Flags]
-
-    def untuned(self) -> Flags:
-        return np.array([is_untuned(name) for name in self.contracts])
 
     def part(self, chosen: Flags) -> "Corpus":
         where = np.flatnonzero(chosen).tolist()

@@ -98,6 +98,12 @@ def is_measured(contract: str) -> bool:
     return is_untuned(contract) and is_held_out("contract", contract)
 
 
+def is_fitted(contract: str) -> bool:
+    """Whether what stands on the models is fitted on a contract: on those that no model was tuned on but the measured
+    ones."""
+    return is_untuned(contract) and not is_measured(contract)
+
+
 def part(data: Data, includes: Callable[[str], bool]) -> Data:
     """The contracts whose names are included, with their questions."""
     chosen = {name: path for name, path in data.contracts.items() if includes(name)}

@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from evals.classifier_data import Inputs, arguments, opened_inputs
-from evals.data import DataProblem, is_held_out, is_measured
+from evals.data import DataProblem, is_fitted
 from evals.fitting import fit, fit_judged
-from evals.training.texts import split_of
 from proviso_service.analysis.model import IqlConfig
 from proviso_service.embedded import ModelNotPrepared, classifier
 from proviso_service.embedded.classifier.fitted import to_bytes
@@ -19,14 +18,11 @@ _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 
 
 async def write(inputs: Inputs, target: Path) -> int:
-    """Fits on the contracts that are neither measured, nor asked about in a chat, nor nearly the same as one of these,
-    and on the categories that are not measured; returns the size of the file in bytes."""
-    split = split_of({path.name: path.read_text() for path in (inputs.folder / "contracts").glob("*.txt")})
-    fitted_on = [not is_measured(name) and name not in split.kept_out | split.near for name in inputs.corpus.contracts]
-    corpus = inputs.corpus.part(np.array(fitted_on))
-    statements = {name: texts for name, texts in inputs.statements.items() if not is_held_out("category", name)}
-    fitted = await fit(corpus, statements, inputs.embedder, corpus.part(corpus.untuned()))
-    asked = corpus, statements, inputs.embedder, inputs.judge
+    """Fits on all categories, and on the contracts that no model was tuned on and that are not measured either. Words and
+    headings are those of all contracts, without their labels. Returns the size of the file in bytes."""
+    labelled = inputs.corpus.part(np.array([is_fitted(name) for name in inputs.corpus.contracts]))
+    fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder, labelled)
+    asked = inputs.corpus, labelled, inputs.statements, inputs.embedder, inputs.judge
     fitted = replace(fitted, judged=await fit_judged(*asked, IqlConfig().judged_passages))
     content = to_bytes(fitted)
     await asyncio.to_thread(target.write_bytes, content)

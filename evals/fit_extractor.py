@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from evals.cache import CachedEmbedder
-from evals.data import Data, DataProblem, is_measured, is_untuned, load, part
+from evals.data import Data, DataProblem, is_fitted, load, part
 from evals.extraction_data import Asked, asked, natural
 from evals.extraction_fitting import fit_head
 from evals.library import library
@@ -24,11 +24,6 @@ from proviso_service.models import Embedder
 from proviso_service.reading import ReadingLimits
 
 _TARGET = Path(extractor.__file__).with_name("fitted.json")
-
-
-def is_fitted(contract: str) -> bool:
-    """Whether the extractor is fitted on a contract: on those that no model was tuned on but the measured ones."""
-    return is_untuned(contract) and not is_measured(contract)
 
 
 async def questions(data: Data, folder: Path, embedder: Embedder) -> list[Asked]:

@@ -237,14 +237,18 @@ def _loss(x: Floats, labels: NDArray[np.bool_], share: Floats, ridge: Floats, w:
 
 
 async def fit_judged(
-    corpus: Corpus, statements: Mapping[str, Sequence[str]], embedder: Embedder, judge: Judge, most: int
+    corpus: Corpus,
+    labelled: Corpus,
+    statements: Mapping[str, Sequence[str]],
+    embedder: Embedder,
+    judge: Judge,
+    most: int,
 ) -> JudgedHead:
     """Fits how scores and what the judge says make one score: on the `most` likeliest passages of each statement in
     groups of contracts (matters, as it were), and on statements that a sentence of a contract supports or contradicts.
-    The scores are those of classifiers that have not seen the category. Only contracts that no model was tuned on
-    count."""
+    The scores are those of classifiers that have not seen the category. Only the `labelled` part of the corpus
+    counts, as for `fit`."""
     rng = np.random.default_rng(_SEED)
-    labelled = corpus.part(corpus.untuned())
     names = sorted(set(labelled.contracts))
     rng.shuffle(names)
     groups = [set(names[at : at + _MATTER_CONTRACTS]) for at in range(0, len(names), _MATTER_CONTRACTS)][:_MATTERS]

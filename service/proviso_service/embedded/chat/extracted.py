@@ -30,6 +30,7 @@ AGREED = 0.7
 
 _LEAST = 0.08
 _NEAR = 0.15
+_OFFERED = 0.3
 _FEW_WORDS = 2
 _HAS_CLAUSE = 0.25
 """From here on a document is taken to have what was asked for, where all of them are asked."""
@@ -101,7 +102,7 @@ def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, langu
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
     """Tells whether an answer may be offered. With a question of a word or two it shares one, unless it is likely."""
-    if answer.confidence >= _HAS_CLAUSE or language_of(question) != ENGLISH:
+    if answer.confidence >= _OFFERED or language_of(question) != ENGLISH:
         return answer.confidence >= _LEAST
     asked = content_stems(question)
     shared = asked & (stems(sentence_of(answer)) | stems(answer.heading))

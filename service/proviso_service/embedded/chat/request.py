@@ -39,6 +39,7 @@ _YES = pattern("yes")
 _THE_OTHERS = pattern("the_others")
 _AFTER_THIS = pattern("after_this")
 _QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
+_ASKS_FACT = pattern("asks_fact")
 _SECTION = pattern("section")
 _DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
 _MAX_FOLLOW_UP_WORDS = 10
@@ -142,6 +143,8 @@ async def _understand(
     if _is_follow_up(question, mentions) and earlier:
         return await _follow_up(question, mentions, earlier, conversation, recogniser)
     intent = await recogniser.recognise(generalised(question, mentions))
+    if intent is Intent.FIND and _ASKS_FACT.search(question):
+        intent = Intent.FACT
     if language_of(question) != ENGLISH and len(question.split()) >= _LEAST_WORDS_ABROAD:
         intent = Intent.FACT  # the examples of intents are in English
     return _request(intent, question, mentions, conversation)
