@@ -18,8 +18,8 @@ _TARGET = Path(classifier.__file__).with_name("fitted.npz")
 
 
 async def write(inputs: Inputs, target: Path) -> int:
-    """Fits on all categories, and on the contracts that no model was tuned on and that are not measured either. Words and
-    headings are those of all contracts, without their labels. Returns the size of the file in bytes."""
+    """Fits on all categories, and on the contracts that no model was tuned on and that are not measured either. Words
+    and headings are those of all contracts, without their labels. Returns the size of the file in bytes."""
     labelled = inputs.corpus.part(np.array([is_fitted(name) for name in inputs.corpus.contracts]))
     fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder, labelled)
     asked = inputs.corpus, labelled, inputs.statements, inputs.embedder, inputs.judge
