@@ -56,4 +56,4 @@ def back_end(*names: str, by_name: bool = False) -> BeforeValidator:
 
 EmbedderChoice = Annotated[BackEndChoice, back_end("embedded", "isaacus", by_name=True)]
 ClassifierChoice = Annotated[BackEndChoice, back_end("auto", "embedded", "isaacus")]
-RerankerChoice = Annotated[BackEndChoice, back_end("auto", "none", "isaacus")]
+RerankerChoice = Annotated[BackEndChoice, back_end("auto", "none", "embedded", "isaacus")]

@@ -207,6 +207,10 @@ class StatementJudge(Protocol):
         ...
 
 
+MOST_RERANKED = 50
+"""How many passages of a search a hosted reranker looks at."""
+
+
 class Reranker(Protocol):
     """Tells how relevant passages are to a query. An implementation never blocks the event loop, and it bounds the
     number of calls that wait."""
@@ -214,9 +218,14 @@ class Reranker(Protocol):
     @property
     def model_id(self) -> str: ...
 
+    @property
+    def most(self) -> int:
+        """How many passages of a search it is asked about at most."""
+        ...
+
     async def score(self, query: str, passages: Sequence[ModelPassage]) -> Scores:
-        """Shape (len(passages),), float32, in [0, 1], in order. Raises ModelClosed, ModelBusy when the
-        queue is full, and ModelApiError."""
+        """The passages come best first, as far as the search can tell. Shape (len(passages),), float32, in [0, 1], in
+        order. Raises ModelClosed, ModelBusy when the queue is full, and ModelApiError."""
         ...
 
 

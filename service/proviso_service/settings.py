@@ -193,7 +193,8 @@ class ModelSettings(Section):
     )
     reranker: RerankerChoice = Field(
         "auto",
-        description="Model that orders search results: `none`, `isaacus`, the address of a model server, or `auto`.",
+        description="Model that orders search results: `none`, `embedded` (some 0.1 s a search), `isaacus`, "
+        "the address of a model server, or `auto`, which is Isaacus where its key is set and else none.",
     )
     embed_threads: int = Field(2, ge=1, le=64, description="Threads of the embedded embedding model.")
     isaacus_calls_at_once: int = Field(8, ge=1, le=64, description="Most calls of Isaacus's API at once.")

@@ -29,6 +29,7 @@ from proviso_service.embedded import (
     EmbeddedChatModel,
     EmbeddedClassifier,
     EmbeddedExtractor,
+    EmbeddedReranker,
     Encoders,
     Judge,
     MiniLmEmbedder,
@@ -37,6 +38,7 @@ from proviso_service.embedded import (
     ProcessClassifier,
     ProcessEmbedder,
     ProcessExtractor,
+    ProcessReranker,
     encoder_id,
     find_prepared,
     has_languages,
@@ -327,7 +329,7 @@ class ModelLoader:
         if self._chosen.classifier is BackEnd.SERVER:
             return await self._on_server("classifier", PairScorer.classifier)
         embedder = await self.minilm()
-        embedded = await asyncio.to_thread(EmbeddedClassifier.load, embedder, self._judge())
+        embedded = await asyncio.to_thread(EmbeddedClassifier.load, embedder, self._judge_of_embedded())
         self._stack.push_async_callback(embedded.close)
         processes = self._model_processes()
         return ProcessClassifier(processes, embedded) if processes else embedded
@@ -335,14 +337,17 @@ class ModelLoader:
     async def _extractor(self) -> AnswerExtractor:
         if self._chosen.extractor is BackEnd.ISAACUS:
             return IsaacusExtractor(await self._isaacus(), self._isaacus_config)
-        embedded = await asyncio.to_thread(EmbeddedExtractor.load, self._judge())
+        embedded = await asyncio.to_thread(EmbeddedExtractor.load, self._judge_of_embedded())
         self._stack.push_async_callback(embedded.close)
         processes = self._model_processes()
         return ProcessExtractor(processes, embedded) if processes else embedded
 
-    def _judge(self) -> Judge | None:
+    def _judge_of_embedded(self) -> Judge | None:
         """The judge; None where nothing else needs the files of the embedded models, which then need not be there."""
-        if self._judging is None and self._minilm is not None:
+        return self._judge() if self._minilm is not None else None
+
+    def _judge(self) -> Judge:
+        if self._judging is None:
             settings = self._settings
             self._judging = Judge(settings.resolved_models_dir, settings.models.embed_threads)
             self._stack.push_async_callback(self._judging.close)
@@ -353,7 +358,12 @@ class ModelLoader:
             return IsaacusReranker(await self._isaacus(), self._isaacus_config)
         if self._chosen.reranker is BackEnd.SERVER:
             return await self._on_server("reranker", PairScorer.reranker)
-        return None
+        if self._chosen.reranker is BackEnd.NONE:
+            return None
+        await self.minilm()
+        embedded = EmbeddedReranker(self._judge())
+        processes = self._model_processes()
+        return ProcessReranker(processes, embedded) if processes else embedded
 
     async def _on_server(self, port: str, start: Callable[[ModelServer, str], Awaitable[T]]) -> T:
         return await _on_server(self._settings, port, start, self._server_config, self._stack, self._spans)

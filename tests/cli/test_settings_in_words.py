@@ -32,7 +32,7 @@ VARIABLES = [
     ("PROVISO_MODELS__EMBEDDER", "isacus", f"must be embedded, isaacus, {SERVER}#MODEL"),
     ("PROVISO_MODELS__EMBEDDER", "https://secret@x", f"must be embedded, isaacus, {SERVER}#MODEL"),
     ("PROVISO_MODELS__CLASSIFIER", "https://:\u00e9@x", f"must be auto, embedded, isaacus, {SERVER}"),
-    ("PROVISO_MODELS__RERANKER", "https://:secret@x#model", f"must be auto, none, isaacus, {SERVER}"),
+    ("PROVISO_MODELS__RERANKER", "https://:secret@x#model", f"must be auto, none, embedded, isaacus, {SERVER}"),
     ("OPENAI_BASE_URL", "nowhere", ADDRESS),
     ("OPENAI_BASE_URL", "http://[", ADDRESS),
     ("OPENAI_BASE_URL", "ftp://me:secret@x", ADDRESS),

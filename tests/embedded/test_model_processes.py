@@ -12,12 +12,14 @@ import pytest
 from proviso_service.embedded import (
     EmbeddedClassifier,
     EmbeddedExtractor,
+    EmbeddedReranker,
     Judge,
     MiniLmEmbedder,
     ModelProcesses,
     ProcessClassifier,
     ProcessEmbedder,
     ProcessExtractor,
+    ProcessReranker,
 )
 from proviso_service.embedded.process import pool
 from proviso_service.models import ModelClosed, ModelLost, ModelPassage, ReadPassages, Vectors
@@ -85,6 +87,10 @@ async def test_all_models_say_what_they_say_in_the_services_own_process(
     assert found == await extractor.extract(question, judged[:8])
     assert any(found)
     await extractor.close()
+
+    reranker = EmbeddedReranker(judge)
+    reread = await ProcessReranker(processes, reranker).score(question, judged[: reranker.most])
+    assert np.array_equal(reread, await reranker.score(question, judged[: reranker.most]))
     await judge.close()
 
 

@@ -12,10 +12,11 @@ from structlog.testing import capture_logs
 from proviso_service.errors import ModelApiRefused, ModelApiUnavailable, NotReady, TooBusy
 from proviso_service.matters import ranking
 from proviso_service.matters.model import SearchOutcome, SearchQuery, StoredChunk
-from proviso_service.matters.ranking import RERANKED, RankedPassage, reranked
+from proviso_service.matters.ranking import RankedPassage, reranked
 from proviso_service.matters.retrieval import Retriever
 from proviso_service.matters.search_index import SearchCandidate
 from proviso_service.matters.wording import parse_query
+from proviso_service.models import MOST_RERANKED as RERANKED
 from proviso_service.models import ModelPassage, Scores
 from proviso_service.reading.model import Chunk
 from tests.support.matters_world import TENANT, MattersWorld
@@ -41,6 +42,7 @@ class ScriptedReranker:
     """Scores by the word that a passage holds; 0 otherwise. Every query is on record."""
 
     model_id = "scripted"
+    most = RERANKED
 
     def __init__(self, **scores: float) -> None:
         self.scores = scores

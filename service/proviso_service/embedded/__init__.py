@@ -12,8 +12,8 @@ of installed packages.
 
 `prepare.py` writes the encoders and the judge as ONNX files (`bert_graph.py`, `onnx_format.py`, `e5_format.py`) of
 packages' weights and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in a thread of its own
-(`embedding_queue.py`), and `judge.py` has the judge. `process` runs the models in processes of their own. `chat`,
-`classifier` and `extractor` are a folder each.
+(`embedding_queue.py`), `judge.py` has the judge, and `reranker.py` reads the best results of a search with it.
+`process` runs the models in processes of their own. `chat`, `classifier` and `extractor` are a folder each.
 """
 
 from importlib import import_module
@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     from proviso_service.embedded.minilm import Encoders, MiniLmEmbedder, MiniLmEncoder
     from proviso_service.embedded.prepare import ModelSourceMissing, prepare_languages, prepare_minilm
     from proviso_service.embedded.process.pool import ModelProcesses
-    from proviso_service.embedded.process.ports import ProcessClassifier, ProcessEmbedder, ProcessExtractor
+    from proviso_service.embedded.process.ports import (
+        ProcessClassifier,
+        ProcessEmbedder,
+        ProcessExtractor,
+        ProcessReranker,
+    )
+    from proviso_service.embedded.reranker import EmbeddedReranker
 
 __all__ = [
     "DIMENSIONS",
@@ -49,6 +55,7 @@ __all__ = [
     "EmbeddedChatModel",
     "EmbeddedClassifier",
     "EmbeddedExtractor",
+    "EmbeddedReranker",
     "Encoders",
     "Judge",
     "MiniLmEmbedder",
@@ -59,6 +66,7 @@ __all__ = [
     "ProcessClassifier",
     "ProcessEmbedder",
     "ProcessExtractor",
+    "ProcessReranker",
     "encoder_id",
     "find_prepared",
     "has_languages",
@@ -71,6 +79,7 @@ _LATER = {
     "EmbeddedClassifier": "classifier.model",
     "EmbeddedExtractor": "extractor.model",
     "EmbeddedChatModel": "chat.model",
+    "EmbeddedReranker": "reranker",
     "Encoders": "minilm",
     "Judge": "judge",
     "MiniLmEmbedder": "minilm",
@@ -80,6 +89,7 @@ _LATER = {
     "ProcessClassifier": "process.ports",
     "ProcessEmbedder": "process.ports",
     "ProcessExtractor": "process.ports",
+    "ProcessReranker": "process.ports",
     "prepare_languages": "prepare",
     "prepare_minilm": "prepare",
 }

@@ -143,9 +143,6 @@ def _spread(ranked: Sequence[RankedPassage], max_per_document: int) -> Iterator[
     return chain.from_iterable(rounds)
 
 
-RERANKED = 50
-"""The reranker looks at so many passages; those behind them stay as they were."""
-
 TIME_LIMIT_S = 10.0
 
 _log = structlog.get_logger(__name__)
@@ -155,11 +152,12 @@ async def reranked(
     reranker: Reranker, query: ParsedQuery, ranked: Sequence[RankedPassage], texts: Mapping[str, StoredChunk]
 ) -> Sequence[RankedPassage] | None:
     """Returns the passages in the order of the reranker's scores; equal ones stay as they were. Passages of clauses
-    that the query names stay before all others. Phrases need no care, because every passage holds them. `texts` are the
-    first RERANKED passages by their chunks' ids; those that are missing were deleted meanwhile, and are left out.
+    that the query names stay before all others. Phrases need no care, because every passage holds them. Passages behind
+    the most that the reranker looks at stay as they were. `texts` are those of the others by their chunks' ids; those
+    that are missing were deleted meanwhile, and are left out.
 
     Returns None where the order stays as it is, because the reranker fails or takes too long, which is logged."""
-    best = [one for one in ranked[:RERANKED] if one.candidate.chunk_id in texts]
+    best = [one for one in ranked[: reranker.most] if one.candidate.chunk_id in texts]
     chunks = [texts[one.candidate.chunk_id].chunk for one in best]
     passages = [ModelPassage(chunk.text, chunk.section_path) for chunk in chunks]
     try:
@@ -168,7 +166,7 @@ async def reranked(
         _log.warning("search_not_reranked", model=reranker.model_id, failure=type(failure).__name__)
         return None
     scored = [replace(one, rerank_score=float(score)) for one, score in zip(best, scores, strict=True)]
-    return [*sorted(scored, key=_key), *ranked[RERANKED:]]
+    return [*sorted(scored, key=_key), *ranked[reranker.most :]]
 
 
 def _key(one: RankedPassage) -> tuple[bool, float]:

@@ -26,7 +26,6 @@ from proviso_service.matters.ranking import (
     FLOOR,
     FLOOR_ACROSS_LANGUAGES,
     FLOOR_OF_UNKNOWN_WORDS,
-    RERANKED,
     RankedPassage,
     rank,
     reranked,
@@ -250,7 +249,7 @@ class Retriever:
     ) -> Sequence[RankedPassage] | None:
         if reranker is None:
             return None
-        return await reranked(reranker, parsed, ranked, await self._texts(tenant, ranked[:RERANKED]))
+        return await reranked(reranker, parsed, ranked, await self._texts(tenant, ranked[: reranker.most]))
 
     async def _texts(self, tenant: str, passages: Sequence[RankedPassage]) -> Mapping[str, StoredChunk]:
         stored = await self._store.chunks(tenant, [one.candidate.chunk_id for one in passages])

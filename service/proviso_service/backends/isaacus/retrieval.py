@@ -18,7 +18,7 @@ from proviso_service.backends.isaacus.client import (
 from proviso_service.backends.isaacus.failures import SERVICE
 from proviso_service.backends.isaacus.passages import score_all
 from proviso_service.concurrency import all_of
-from proviso_service.models import ModelPassage, Scores, Vectors
+from proviso_service.models import MOST_RERANKED, ModelPassage, Scores, Vectors
 
 EMBEDDING = "embeddings"
 
@@ -80,6 +80,8 @@ RERANKING = "rerankings"
 
 class IsaacusReranker:
     """Scores passages by a search query over Isaacus's API. Its calls are urgent, since a person waits for a search."""
+
+    most = MOST_RERANKED
 
     def __init__(self, client: IsaacusClient, settings: IsaacusConfig) -> None:
         self._client = client

@@ -11,7 +11,7 @@ from proviso_service.backends.hosted_texts import FORM, batches, by_index, plain
 from proviso_service.backends.model_server.client import SERVICE, Info, ModelServer, Predictions, Ranks
 from proviso_service.concurrency import all_of
 from proviso_service.errors import ModelApiRefused
-from proviso_service.models import ModelPassage, Scores
+from proviso_service.models import MOST_RERANKED, ModelPassage, Scores
 
 ENTAILMENT = "entailment"
 
@@ -21,6 +21,8 @@ _Score = Callable[[str, Sequence[str]], Awaitable[Sequence[float]]]
 class PairScorer:
     """Scores how well passages fit a query or a statement. A reranker says how relevant a passage is; a model of
     natural language inference says how surely the statement follows from the passage."""
+
+    most = MOST_RERANKED
 
     def __init__(self, server: ModelServer, info: Info, *, urgent: bool, infers: bool) -> None:
         self._server = server

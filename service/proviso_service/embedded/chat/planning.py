@@ -1,8 +1,12 @@
-"""Chooses the next tool calls for a request, or none when it is time to answer. A turn has at most three calls."""
+"""Chooses the next tool calls for a request, or none when it is time to answer. A turn has at most three calls. Which
+ones are made for what is asked is data: `plans.toml`."""
 
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from typing import Any
 
 from proviso_service.embedded.chat.conversation import Evidence
@@ -41,13 +45,14 @@ _SEMANTIC_WEIGHT = 0.6
 # Numbers of passages to ask for: the more passages, the less is shown of each.
 _MANY = 20
 _FEW = 4
-_FEWEST = 2
-_EACH = 3
 _MENTIONS = pattern("mentions")
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
 """The names of the arguments of each tool that is offered, by the name of the tool."""
+
+Facts = Mapping[str, bool]
+"""Whether each thing that plans ask about holds of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +63,27 @@ class PlannedCall:
     args: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is called where all of `when` holds."""
+
+    when: Sequence[str]
+    calls: Sequence[Mapping[str, Any]]
+
+    def fits(self, facts: Facts) -> bool:
+        """Tells whether such a request is meant. Raises KeyError for a condition that nothing is told about."""
+        return all(any(_holds(one, facts) for one in condition.split("|")) for condition in self.when)
+
+
 def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     """Returns the calls to make now. None of them was made before, and all are to tools that are offered."""
-    left = MAX_CALLS - len(evidence.calls)
-    if request.is_document_free or left <= 0:
+    if request.is_document_free or any(call.name != LIST_TOOL for call in evidence.calls):
         return []
-    if _needs_listing(request, tools) and not evidence.has_called(LIST_TOOL) and LIST_TOOL in tools:
+    if _needs_listing(request, tools) and not evidence.calls and LIST_TOOL in tools:
         named = {"name": _names(request)} if request.mentions or request.names else {}
         return [_accepted(PlannedCall(LIST_TOOL, named), tools)]
     wanted = [] if _is_settled(request, target) else _calls_for(request, target, evidence, tools)
-    made = [(call.name, dict(call.args)) for call in evidence.calls]
-    offered = [_accepted(call, tools) for call in wanted if call.name in tools]
-    return [call for call in offered if (call.name, call.args) not in made][:left]
+    return [_accepted(call, tools) for call in wanted if call.name in tools]
 
 
 def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> PlannedCall | None:
@@ -86,20 +100,16 @@ def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -
 def _needs_listing(request: UserRequest, tools: Tools) -> bool:
     """Tells whether the list of documents is needed first. Clauses are searched in all documents, without a list, when
     the question means no document in particular."""
-    is_analysed = _analysis(request, TargetDocuments(), tools) is not None
+    is_analysed = (request.asks_types and CLASSIFY_TOOL in tools) or (request.clauses and IQL_TOOL in tools)
     return needs_listing(request) and (not is_analysed or bool(request.mentions) or request.scope is Scope.EARLIER)
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    """Returns what to try, once, when the evidence gave no answer. Where only the beginning of one document was read,
-    it is a search; where only the document on view was searched for an open question, the rest of the matter; otherwise
-    a search in the question's own words."""
+    """Returns what to try, once, when the evidence gave no answer: where only the document on view was searched for an
+    open question, a search of the rest of the matter."""
     is_analysed = bool(evidence.analyses or evidence.classified)
     if len(evidence.calls) >= MAX_CALLS or is_analysed or request.intent in (Intent.SHOW, Intent.SUMMARY):
         return []
-    if not evidence.searches:
-        was_opened = evidence.has_called(TEXT_TOOL) and SEARCH_TOOL in tools
-        return [_accepted(_first_search(request, target), tools)] if was_opened else []
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if may_widen(request, target) and evidence.has_other_documents and SEARCH_TOOL in tools and not is_searched:
         return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
@@ -126,41 +136,73 @@ def _is_about_documents(request: UserRequest, target: TargetDocuments) -> bool:
 
 
 def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    if analysis := _analysis(request, target, tools):
-        return [] if evidence.has_called(analysis.name) else [analysis]
-    if request.intent in (Intent.SHOW, Intent.SUMMARY):
-        return _reading(request, target, evidence, tools)
-    is_looked_for = evidence.has_called(SEARCH_TOOL) or evidence.has_called(EXTRACT_TOOL)
-    return [] if is_looked_for else _looking(request, target, evidence, tools)
+    facts = facts_of(request, target, tools)
+    plan = next(one for one in plans() if one.fits(facts))
+    made = []
+    for call in plan.calls:
+        made += _made(request, target, evidence, call)
+    return made
 
 
-def _looking(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    """Returns the first calls that look for what is asked."""
-    if _asks_each(request, target, tools):
-        return [_extraction(request, target, each=True)]
-    if request.intent is Intent.COMPARE and len(target.documents) != 1:
-        return _comparison(request, target, evidence)
-    return [_first_search(request, target), *_asked_too(request, target, tools)]
+def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Facts:
+    """Tells what holds of a request, in the words of the plans: its intent and the tools that are offered among it."""
+    asks_words = request.intent is Intent.COUNT and _MENTIONS.search(request.question) is not None
+    can_ask_each = "each_document" in tools.get(EXTRACT_TOOL, ()) and not request.section and not request.term
+    return {
+        **{str(intent): intent is request.intent for intent in Intent},
+        **{f"offers {name}": name in tools for name in (CLASSIFY_TOOL, IQL_TOOL, TEXT_TOOL)},
+        "types": request.asks_types,
+        "clauses": request.clauses is not None,
+        "section": bool(request.section),
+        "one": len(target.documents) == 1,
+        "several": len(target.documents) > 1,
+        "named": bool(target.documents or target.missing),
+        "on view": request.viewed is not None,
+        "can ask each": can_ask_each,
+        "asks each": request.asks_each_document,
+        "asks all": asks_for_all(request, target),
+        "counts words": asks_words,
+    }
 
 
-def _asks_each(request: UserRequest, target: TargetDocuments, tools: Tools) -> bool:
-    """Tells whether each of several documents is asked, in one call."""
-    if "each_document" not in tools.get(EXTRACT_TOOL, ()) or request.section or request.term:
-        return False
-    if len(target.documents) > 1:
-        return request.intent in (Intent.COMPARE, Intent.FACT, Intent.CLAUSE)
-    is_of_words = request.intent is Intent.COUNT and _MENTIONS.search(request.question) is not None
-    return request.asks_each_document and not (target.documents or target.missing or is_of_words)
+@cache
+def plans() -> tuple[Plan, ...]:
+    read = tomllib.loads(resources.files(__package__).joinpath("plans.toml").read_text("utf-8"))
+    return tuple(Plan(one["when"], one["calls"]) for one in read["plans"])
 
 
-def _asked_too(request: UserRequest, target: TargetDocuments, tools: Tools) -> list[PlannedCall]:
-    """Returns the call that looks for the answer itself, for questions that ask for one."""
-    compares_one = request.intent is Intent.COMPARE and request.viewed is None
-    asks = (compares_one or request.intent in (Intent.FACT, Intent.CLAUSE)) and not request.section
-    if not asks or EXTRACT_TOOL not in tools:
-        return []
-    # Asked as each of several, a document gives more than one answer.
-    return [_extraction(request, target, each=asks_for_all(request, target))]
+def _holds(fact: str, facts: Facts) -> bool:
+    return not facts[fact[1:]] if fact.startswith("!") else facts[fact]
+
+
+def _made(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, call: Mapping[str, Any]
+) -> list[PlannedCall]:
+    read = replace(target, documents=_documents_read(target, evidence))
+    match call:
+        case {"call": "classify"}:
+            made = [PlannedCall(CLASSIFY_TOOL, _where(target))]
+        case {"call": "query"} if request.clauses:
+            seen = {"skip": request.clauses.skip} if request.clauses.skip else {}
+            where = {} if request.clauses.compares and not request.mentions else _where(target)
+            made = [PlannedCall(IQL_TOOL, {"query": request.clauses.iql} | seen | where)]
+        case {"call": "open"}:
+            made = [PlannedCall(TEXT_TOOL, _opening_of(one)) for one in read.documents[:1]]
+        case {"call": "search_read", "most": most}:
+            made = [_search(request, read, most)] if read.documents else []
+        case {"call": "compare"}:
+            made = _comparison(request, target, evidence)
+        case {"call": "extract", **given}:
+            made = [_extraction(request, target, each=given.get("of_each", False))]
+        case {"call": "search", "most": most, **given}:
+            made = [_search(request, target, most, each=given.get("each", 0))]
+        case _:
+            raise ValueError(f"There is no such call: {call}")
+    return made
+
+
+def _where(target: TargetDocuments) -> dict[str, Any]:
+    return {"document_ids": target.ids} if target.documents else {}
 
 
 def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
@@ -168,34 +210,19 @@ def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) ->
     if len(target.documents) > 1 and (names := proper_words(question)):
         # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)
-    args: dict[str, Any] = {"question": one_line(question)}
-    if target.documents:
-        args["document_ids"] = target.ids
-    return PlannedCall(EXTRACT_TOOL, args | ({"each_document": True} if each else {}))
+    args = {"question": one_line(question)} | _where(target) | ({"each_document": True} if each else {})
+    return PlannedCall(EXTRACT_TOOL, args)
 
 
-def _first_search(request: UserRequest, target: TargetDocuments) -> PlannedCall:
-    """Returns a search for few long passages of one document, or for many short ones of many documents."""
-    if request.intent is Intent.COUNT or request.section:
-        return _search(request, target, _FEWEST)
-    if len(target.documents) == 1:
-        return _search(request, target, _FEWEST if request.intent is Intent.FIND else _FEW)
-    return _search(request, target, _MANY, each=_EACH)
+def _documents_read(target: TargetDocuments, evidence: Evidence) -> tuple[ListedDocument, ...]:
+    """Returns the documents that are meant where a text is to be read: those that are named, or the only one of the
+    matter."""
+    listed = evidence.listing.documents if evidence.listing else ()
+    return target.documents or (listed if len(listed) == 1 else ())
 
 
-def _reading(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    documents = target.documents
-    if not documents and evidence.listing and len(evidence.listing.documents) == 1:
-        documents = evidence.listing.documents
-    if not documents or evidence.has_called(TEXT_TOOL) or evidence.has_called(SEARCH_TOOL):
-        return []
-    if request.section or TEXT_TOOL not in tools:
-        return [_search(request, TargetDocuments(documents), _FEWEST)]
-    return [_opening_of(documents[0])]
-
-
-def _opening_of(document: ListedDocument) -> PlannedCall:
-    return PlannedCall(TEXT_TOOL, {"document_id": document.document_id, "start": 0, "max_length": _MAX_TEXT_CHARS})
+def _opening_of(document: ListedDocument) -> dict[str, Any]:
+    return {"document_id": document.document_id, "start": 0, "max_length": _MAX_TEXT_CHARS}
 
 
 def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> list[PlannedCall]:
@@ -205,31 +232,18 @@ def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidenc
     if not documents and not request.mentions and evidence.listing and evidence.listing.is_whole:
         documents = tuple(one for one in evidence.listing.documents if one.is_ready)
     if len(documents) == 1:
-        return [_first_search(request, replace(target, documents=documents))]
+        return [_search(request, replace(target, documents=documents), _FEW)]
     if not 2 <= len(documents) <= 2 * _MANY:
         everywhere = _search(request, target, _MANY, each=1)
         if documents or request.viewed is None:
             return [everywhere]
-        return [_first_search(request, TargetDocuments((as_listed(request.viewed),))), everywhere]
+        return [_search(request, TargetDocuments((as_listed(request.viewed),)), _FEW), everywhere]
     half = -(-len(documents) // 2)
     each = max(1, _FEW // half)
     return [
         _search(request, TargetDocuments(part, matched=target.matched), each * len(part), each=each)
         for part in (documents[:half], documents[half:])
     ]
-
-
-def _analysis(request: UserRequest, target: TargetDocuments, tools: Tools) -> PlannedCall | None:
-    """Returns the one call that answers a question about clauses; None for other questions, and where its tool is not
-    offered."""
-    where = {"document_ids": target.ids} if target.documents else {}
-    if request.asks_types and CLASSIFY_TOOL in tools:
-        return PlannedCall(CLASSIFY_TOOL, where)
-    if request.clauses and IQL_TOOL in tools:
-        compares_all = request.clauses.compares and not request.mentions
-        seen = {"skip": request.clauses.skip} if request.clauses.skip else {}
-        return PlannedCall(IQL_TOOL, {"query": request.clauses.iql} | seen | ({} if compares_all else where))
-    return None
 
 
 def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, each: int = 0) -> PlannedCall:
@@ -241,9 +255,7 @@ def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, 
     }
     if each:
         args["max_per_document"] = each
-    if target.documents:
-        args["document_ids"] = target.ids
-    return PlannedCall(SEARCH_TOOL, args)
+    return PlannedCall(SEARCH_TOOL, args | _where(target))
 
 
 def query_for(request: UserRequest, target: TargetDocuments) -> str:

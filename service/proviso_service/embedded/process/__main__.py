@@ -14,6 +14,7 @@ from proviso_service.embedded.judge import Judge
 from proviso_service.embedded.minilm import Encoders, MiniLmEmbedder
 from proviso_service.embedded.process.calls import ProcessModels, answer
 from proviso_service.embedded.process.messages import Message, receive, send
+from proviso_service.embedded.reranker import EmbeddedReranker
 from proviso_service.models import ModelBusy
 
 _MAX_BUFFERED_BYTES = 8 * 1024 * 1024
@@ -52,7 +53,8 @@ async def main(models_dir: Path, threads: int, requests: int, answers: int) -> N
     transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(answers, "wb"))
     embedder = MiniLmEmbedder(Encoders.prepared(models_dir, threads))
     judge = Judge(models_dir, threads)
-    models = ProcessModels(embedder, EmbeddedClassifier.load(embedder, judge), EmbeddedExtractor.load(judge))
+    classifier, extractor = EmbeddedClassifier.load(embedder, judge), EmbeddedExtractor.load(judge)
+    models = ProcessModels(embedder, classifier, extractor, EmbeddedReranker(judge))
     await serve(models, reader, asyncio.StreamWriter(transport, protocol, None, loop))
 
 

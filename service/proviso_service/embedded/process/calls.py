@@ -10,6 +10,7 @@ from proviso_service.embedded.classifier.model import EmbeddedClassifier
 from proviso_service.embedded.extractor.model import EmbeddedExtractor
 from proviso_service.embedded.minilm import MiniLmEmbedder
 from proviso_service.embedded.process.messages import Array, Message
+from proviso_service.embedded.reranker import EmbeddedReranker
 from proviso_service.models import ModelPassage, PassageWords, ReadPassages, WordLists
 
 
@@ -22,6 +23,7 @@ class Method(StrEnum):
     SCORE_READ = "score_read"
     JUDGE = "judge"
     EXTRACT = "extract"
+    RERANK = "rerank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class ProcessModels:
     embedder: MiniLmEmbedder
     classifier: EmbeddedClassifier
     extractor: EmbeddedExtractor
+    reranker: EmbeddedReranker
 
 
 def of_passages(method: Method, text: str, passages: Sequence[ModelPassage]) -> Message:
@@ -82,6 +85,10 @@ async def _extract(call: Message, models: ProcessModels) -> Message:
     return Message({"spans": spans})
 
 
+async def _rerank(call: Message, models: ProcessModels) -> Message:
+    return Message({}, [await models.reranker.score(call.fields["text"], list(_passages(call)))])
+
+
 _ARRAYS_OF_PART = 5
 
 
@@ -103,4 +110,5 @@ _WORK: Mapping[Method, Callable[[Message, ProcessModels], Awaitable[Message]]] =
     Method.SCORE_READ: _score_read,
     Method.JUDGE: _judge,
     Method.EXTRACT: _extract,
+    Method.RERANK: _rerank,
 }

@@ -12,6 +12,7 @@ from proviso_service.embedded.prepared import DIMENSIONS
 from proviso_service.embedded.process.calls import Method, of_passages, of_read_passages
 from proviso_service.embedded.process.messages import Message
 from proviso_service.embedded.process.pool import ModelProcesses
+from proviso_service.embedded.reranker import EmbeddedReranker
 from proviso_service.models import (
     AnswerSpan,
     ModelPassage,
@@ -118,3 +119,22 @@ class ProcessExtractor:
         call = await asyncio.to_thread(of_passages, Method.EXTRACT, question, passages)
         found = (await self._processes.call(call)).fields["spans"]
         return [[AnswerSpan(*span) for span in spans] for spans in found]
+
+
+class ProcessReranker:
+    """Implements Reranker."""
+
+    most = EmbeddedReranker.most
+
+    def __init__(self, processes: ModelProcesses, embedded: EmbeddedReranker) -> None:
+        """The model that is given is asked for its id; it is never loaded."""
+        self._processes = processes
+        self._embedded = embedded
+
+    @property
+    def model_id(self) -> str:
+        return self._embedded.model_id
+
+    async def score(self, query: str, passages: Sequence[ModelPassage]) -> Scores:
+        call = await asyncio.to_thread(of_passages, Method.RERANK, query, passages)
+        return (await self._processes.call(call)).arrays[0]
