@@ -158,9 +158,10 @@ def _not_shown(evidence: Evidence, quoted: int) -> str:
     more = last.documents_not_shown
     if quoted < _MANY_DOCUMENTS or more <= 0:
         return ""
-    least = "At least " if last.is_full else ""
-    verb = "has a passage that came close and is" if more == 1 else "have passages that came close and are"
-    return f"\n\n{least}{counted(more, 'more document')} {verb} not quoted here; name a document to ask about it."
+    documents = counted(more, "more document")
+    if last.is_full:
+        documents = said("at_least", count=documents)
+    return "\n\n" + said("more_documents_one" if more == 1 else "more_documents", documents=documents)
 
 
 def is_answer(scored: ScoredSentence) -> bool:
@@ -189,7 +190,7 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
     if evidence.searches or evidence.parts or evidence.extracted:
         return ""
     if listing and not evidence.failures and request.intent in (Intent.SHOW, Intent.SUMMARY):
-        return f"{said('which_document')} The matter has:\n{document_lines(listing)}"
+        return f"{said('which_document')}\n{document_lines(listing)}"
     return _failed(request, evidence)
 
 

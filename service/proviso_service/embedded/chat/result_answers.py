@@ -45,11 +45,12 @@ def documents_answer(request: UserRequest, target: TargetDocuments, listing: Doc
     if target.matched and listing.is_whole:
         return _named_answer(target, listing)
     status = listing.summary
-    parts = [f"{status.ready_for_search} ready for search"]
-    parts += [f"{status.still_processing} still being processed"] if status.still_processing else []
-    parts += [f"{status.failed} failed"] if status.failed else []
+    parts = [said("ready", count=status.ready_for_search)]
+    parts += [said("still_processing", count=status.still_processing)] if status.still_processing else []
+    parts += [said("failed", count=status.failed)] if status.failed else []
     states = f" ({joined(parts)})" if len(parts) > 1 else ""
-    return f"The matter has {counted(listing.total_count, 'document')}{states}:\n{document_lines(listing)}"
+    head = said("matter_has", documents=counted(listing.total_count, "document") + states)
+    return f"{head}\n{document_lines(listing)}"
 
 
 def count_answer(
@@ -65,16 +66,17 @@ def count_answer(
     caveat = "\n" + said("not_counted", where=joined(still)) if still else ""
     if not matching:
         if where:
-            words = "all the words of " if " " in subject else ""
-            return f"I found no passage with {words}'{subject}' in {where}.{more}{caveat}"
-        of = f" of {joined([name(one.filename) for one in target.documents])}" if target.documents else ""
-        return f"{_no_match(subject)}{of}.{caveat}"
+            return said("no_words_in", words=_words_of(subject), where=where) + more + caveat
+        if target.documents:
+            named = joined([name(one.filename) for one in target.documents])
+            return said("no_words_of", words=_words_of(subject), where=named) + caveat
+        return said("no_words", words=_words_of(subject)) + caveat
     lines = [
         f"{name(one.filename)}: {counted(one.passages, 'passage')}{reference(_ref_of(search, one))}" for one in matching
     ]
     total = max(search.documents_matching_count or 0, len(matching))
     if total > len(matching):
-        lines.append(f"and {total - len(matching)} more")
+        lines.append(said("and_more", count=total - len(matching)))
     return f"{_headline(request, subject, matching, total, is_exact)}:\n{bullets(lines)}{caveat}"
 
 
@@ -83,8 +85,8 @@ def _named_answer(target: TargetDocuments, listing: DocumentList) -> str:
     indices = sorted({index for mention in target.matched for index in match_mention(mention, names)})
     wanted = joined([f"'{name(one.phrase)}'" for one in target.matched])
     count = counted(listing.total_count, "document")
-    verb = "has a name that matches" if len(indices) == 1 else "have names that match"
-    return f"{len(indices)} of {count} {verb} {wanted}:\n{bullets(name(names[index]) for index in indices)}"
+    head = said("name_matches" if len(indices) == 1 else "names_match", count=len(indices), of=count, wanted=wanted)
+    return f"{head}\n{bullets(name(names[index]) for index in indices)}"
 
 
 def _matching(search: Search) -> tuple[tuple[MatchingDocument, ...], bool]:
@@ -103,22 +105,21 @@ def _headline(
 ) -> str:
     """Writes the counts. Documents are counted exactly when the tool did so; passages are known only of the documents
     that are shown."""
-    documents = f"{'' if is_exact else 'At least '}{counted(total, 'document')}"
+    documents = counted(total, "document")
     if not _HOW_OFTEN.search(request.question):
-        return f"{documents} {_holds(subject, total == 1)}"
+        return _holders(documents, subject, is_one=total == 1, is_least=not is_exact)
     passages = sum(one.passages for one in matching)
-    least = "" if is_exact and total == len(matching) else "At least "
-    return f"{least}{counted(passages, 'passage')} of {counted(total, 'document')} {_holds(subject, passages == 1)}"
+    holders = said("passages_of", passages=counted(passages, "passage"), documents=documents)
+    return _holders(holders, subject, is_one=passages == 1, is_least=not is_exact or total > len(matching))
 
 
-def _holds(subject: str, is_one: bool) -> str:
-    if " " not in subject:
-        return f"mention{'s' if is_one else ''} '{subject}'"
-    return f"{'has' if is_one else 'have'} all the words of '{subject}' in one passage"
+def _holders(holders: str, subject: str, *, is_one: bool, is_least: bool) -> str:
+    key = f"{'hold_words' if ' ' in subject else 'mention'}{'_one' if is_one else ''}"
+    return said(key, who=said("at_least", count=holders) if is_least else holders, subject=subject)
 
 
-def _no_match(subject: str) -> str:
-    return f"No searched passage holds {'all the words of ' if ' ' in subject else ''}'{subject}'"
+def _words_of(subject: str) -> str:
+    return said("words_of" if " " in subject else "word", subject=subject)
 
 
 def _ref_of(search: Search, document: MatchingDocument) -> int | None:
@@ -138,89 +139,78 @@ def _without_match(asked: ClauseQuery, analysis: QueryMatches) -> str:
     viewed = view_without_match(analysis) if analysis.total_matches else ""
     if not viewed:
         return ""
-    others = "" if asked.compares else "; what follows comes from other documents"
-    return f"I found no passage that satisfies the query {_shown(asked.iql)} in {viewed}{others}.\n\n"
+    none = said("not_satisfied_in", query=asked.iql, where=viewed)
+    return f"{none}.\n\n" if asked.compares else f"{none}; {said('from_others')}\n\n"
 
 
 def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
     if analysis.errors and not analysis.document_results:
-        return "I could not analyse any document."
+        return said("none_analysed")
     if not analysis.total_matches and where and not analysis.errors:
-        return f"I found no passage that satisfies the query {_shown(asked.iql)} in {where}."
+        return said("not_satisfied_in", query=asked.iql, where=where) + "."
     if not analysis.total_matches:
-        return f"No passage satisfies the query {_shown(asked.iql)} in {_analysed_documents(analysis)}."
+        count = analysis.document_count - len(analysis.errors)
+        return said("not_satisfied_in_one" if count == 1 else "not_satisfied_in_all", query=asked.iql, count=count)
     matches = [match for document in analysis.document_results for match in document.passages][:_MAX_QUOTES]
-    passages = "passage satisfies" if analysis.total_matches == 1 else "passages satisfy"
     more = analysis.total_matches - len(matches) - asked.skip
-    rest = f'\n\n{counted(more, "more passage")} not quoted here; say "show more" for the next.' if more > 0 else ""
+    rest = "\n\n" + said("show_more", passages=counted(more, "more passage")) if more > 0 else ""
     lines = bullets(f"{place(one)}: {quote(opening_of(one), one.ref)}" for one in matches)
-    return f"{analysis.total_matches} {passages} the query {_shown(asked.iql)}:\n{lines}{rest}"
+    key = "satisfies" if analysis.total_matches == 1 else "satisfy"
+    return f"{said(key, count=analysis.total_matches, query=asked.iql)}\n{lines}{rest}"
 
 
 def _compared_documents(asked: ClauseQuery, analysis: QueryMatches) -> str:
     ranked = analysis.document_results[:_MAX_DOCUMENTS]
     lines = bullets(_document_line(document) for document in ranked)
-    head = f"Scores of the query {_shown(asked.iql)}, from 0 to 1:\n{lines}"
+    head = f"{said('scores', query=asked.iql)}\n{lines}"
     return f"{head}\n\n{_verdict(asked.subject, ranked)}" if len(ranked) > 1 else head
 
 
 def _document_line(document: AnalysedDocument) -> str:
-    said = next((f" {quote(opening_of(one), one.ref)}" for one in document.passages), "")
-    return f"{name(document.filename)}: {document.score:.2f}{said}"
+    quoted = next((f" {quote(opening_of(one), one.ref)}" for one in document.passages), "")
+    return f"{name(document.filename)}: {document.score:.2f}{quoted}"
 
 
 def _verdict(subject: str, ranked: Sequence[AnalysedDocument]) -> str:
     best = [name(one.filename) for one in ranked if one.score == ranked[0].score]
     if len(best) > 1:
-        return f"By their scores {joined(best)} are equally about {name(subject)}."
-    word = "more" if len(ranked) == 2 else "most"
-    return f"By its score {best[0]} is {word} about {name(subject)}."
-
-
-def _shown(query: str) -> str:
-    return f"`{query}`"
-
-
-def _analysed_documents(analysis: QueryMatches) -> str:
-    count = analysis.document_count - len(analysis.errors)
-    return "the document" if count == 1 else f"the {count} documents"
+        return said("equally_about", where=joined(best), subject=name(subject))
+    return said("more_about" if len(ranked) == 2 else "most_about", where=best[0], subject=name(subject))
 
 
 def types_answer(found: ClassifiedClauses, where: str = "") -> str:
     """Lists the types that were found, each with its counts and a quote of its surest clause, and names the types that
     were not found. `where` names the one document that was searched."""
     viewed = view_without_match(found) if found.total_found else ""
-    none = (
-        f"I found no clause of these types in {viewed}; what follows comes from other documents.\n\n" if viewed else ""
-    )
+    none = f"{said('no_types_in', where=viewed)}; {said('from_others')}\n\n" if viewed else ""
     return none + _found_types(found, where) + _absent_types(found) + not_analysed(found.document_errors)
 
 
 def _found_types(found: ClassifiedClauses, where: str) -> str:
     if not found.total_found:
-        place = f" in {where}" if where and not found.document_errors else ""
-        return f"I found no clause of the {counted(found.types_searched, 'type')} that I looked for{place}."
+        types = counted(found.types_searched, "type")
+        is_in_one = where and not found.document_errors
+        return said("no_type_in", types=types, where=where) if is_in_one else said("no_type", types=types)
     shown = bullets(_type_line(one) for one in found.clause_types)
     more = found.types_found - len(found.clause_types)
-    rest = f"\n- and {counted(more, 'more type')}" if more > 0 else ""
-    return (
-        f"I found clauses of {found.types_found} of the {found.types_searched} types that I looked for:\n{shown}{rest}"
-    )
+    rest = f"\n- {said('and_types', types=counted(more, 'more type'))}" if more > 0 else ""
+    return f"{said('types_found', count=found.types_found, all=found.types_searched)}\n{shown}{rest}"
 
 
 def _type_line(one: ClausesOfType) -> str:
-    documents = f" in {counted(one.documents, 'document')}" if one.documents > 1 else ""
-    head = f"{name(one.clause_type)} ({counted(one.clauses, 'clause')}{documents})"
-    said = next((f": {place(passage)}: {quote(opening_of(passage), passage.ref)}" for passage in one.passages), "")
-    return head + said
+    clauses = counted(one.clauses, "clause")
+    if one.documents > 1:
+        clauses = said("in_documents", clauses=clauses, documents=counted(one.documents, "document"))
+    quoted = next((f": {place(passage)}: {quote(opening_of(passage), passage.ref)}" for passage in one.passages), "")
+    return f"{name(one.clause_type)} ({clauses}){quoted}"
 
 
 def _absent_types(found: ClassifiedClauses) -> str:
     if not (found.total_found and found.not_found):
         return ""
     more = found.types_searched - found.types_found - len(found.not_found)
-    names = [name(one) for one in found.not_found] + ([f"{more} more"] if more > 0 else [])
-    return f"\n\nNot found: {joined(names)}."
+    names = [name(one) for one in found.not_found] + ([said("more", count=more)] if more > 0 else [])
+    return "\n\n" + said("types_not_found", types=joined(names))
 
 
 def is_about_uploads(message: UserMessage) -> bool:

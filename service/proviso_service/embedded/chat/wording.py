@@ -63,7 +63,7 @@ def _templates() -> Mapping[str, Mapping[str, str]]:
 def faulty_query(query: str, character: int, fault: str) -> str:
     """Shows a query of the person's with its fault under the place where it is, which is counted from 1."""
     caret = " " * (character - 1) + "^"
-    return f"The query could not be read:\n\n```\n{one_line(query)}\n{caret}\n```\n\n{fault}"
+    return said("faulty_query", query=one_line(query), caret=caret, fault=fault)
 
 
 def bullets(lines: Iterable[str]) -> str:
@@ -82,7 +82,7 @@ def counted(count: int, noun: str) -> str:
 def not_analysed(documents: Sequence[FailedDocument]) -> str:
     """Writes the paragraph that names the documents, each with the reason; it is empty when there are none."""
     names = [_with_reason(one) for one in documents]
-    return f"\n\nNot analysed: {joined(names)}." if names else ""
+    return "\n\n" + said("not_analysed", where=joined(names)) if names else ""
 
 
 def _with_reason(document: FailedDocument) -> str:
@@ -99,4 +99,4 @@ def document_lines(listing: DocumentList) -> str:
         name(one.filename) + ("" if one.is_ready else f" ({name(one.processing_status.lower())})") for one in shown
     ]
     more = listing.total_count - len(shown)
-    return bullets([*lines, f"and {more} more"] if more > 0 else lines)
+    return bullets([*lines, said("and_more", count=more)] if more > 0 else lines)
