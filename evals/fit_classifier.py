@@ -23,7 +23,9 @@ async def write(inputs: Inputs, target: Path) -> int:
     labelled = inputs.corpus.part(np.array([is_fitted(name) for name in inputs.corpus.contracts]))
     fitted = await fit(inputs.corpus, inputs.statements, inputs.embedder, labelled)
     asked = inputs.corpus, labelled, inputs.statements, inputs.embedder, inputs.judge
-    fitted = replace(fitted, judged=await fit_judged(*asked, IqlConfig().judged_passages))
+    judged, asserted = await fit_judged(*asked, IqlConfig().judged_passages)
+    # Questions have no figures that a text could conflict with: what that takes off is known of statements.
+    fitted = replace(fitted, judged=replace(judged, conflict=asserted.conflict), asserted=asserted)
     content = to_bytes(fitted)
     await asyncio.to_thread(target.write_bytes, content)
     return len(content)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from proviso_service.embedded import MiniLmEmbedder, ModelNotPrepared
-from proviso_service.embedded.extractor.features import pieces_of
+from proviso_service.embedded.pieces import pieces_of
 from proviso_service.models import Vectors
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 

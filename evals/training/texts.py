@@ -19,7 +19,7 @@ from evals.data import is_held_out, is_untuned, kept_out, unquoted
 from evals.extraction_data import NATURAL_QUESTIONS
 from evals.phrasings import phrasings
 from proviso_service.embedded.classifier.words import plain_titles
-from proviso_service.embedded.extractor.features import Piece, pieces_of
+from proviso_service.embedded.pieces import Piece, pieces_of
 from proviso_service.models import ModelPassage
 from proviso_service.reading import ReadingLimits, Span, read_document, readable
 

@@ -162,10 +162,11 @@ def margins_of(logits: Logits) -> Margins:
     return (decides - logits[:, Verdict.NEITHER]).astype(np.float64)
 
 
-def agreements_of(logits: Logits) -> Margins:
-    """Returns by how much each text rather supports what is stated than contradicts it. So small a model tells that
-    far less surely than whether the text is to the point."""
-    return (logits[:, Verdict.SUPPORTS] - logits[:, Verdict.CONTRADICTS]).astype(np.float64)
+def supports_of(logits: Logits) -> Margins:
+    """Returns by how much each text rather supports what is stated than not: the logit of the probability that it does.
+    So small a model tells that far less surely than whether the text is to the point."""
+    denies = np.logaddexp(logits[:, Verdict.NEITHER], logits[:, Verdict.CONTRADICTS])
+    return (logits[:, Verdict.SUPPORTS] - denies).astype(np.float64)
 
 
 def below_title(titles: Sequence[str], sentence: str) -> str:

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.extractor.features import Piece, pieces_of
+from proviso_service.embedded.pieces import Piece, pieces_of
 
 _PARTS = st.sampled_from(
     ["Tenant shall pay rent. ", "\n\n", "\n(a) ", "12.1 ", "; ", "Inc. ", "x" * 1_000, " \t", "- "]

@@ -25,7 +25,7 @@ SURE = 0.88
 """From this confidence on an answer is stated, not offered: lower, fewer of the questions that were worked with are
 answered rightly and more wrongly."""
 
-AGREED = 0.7
+AGREED = 0.8
 """The same of an answer that is also what reads most like one among the passages of a search."""
 
 _LEAST = 0.08

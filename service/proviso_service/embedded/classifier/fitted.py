@@ -68,31 +68,31 @@ def logits_of(scores: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class JudgedHead:
-    """How a score and what the judge says make one score: what the logit of the score, the margin by which the text
-    decides the statement and that by which it rather agrees are multiplied by, what is added, and what is taken off
-    where the text gives another figure or law (see `conflicts`)."""
+    """How a score and what the judge says make one score: what the logit of the score and the judge's margin are
+    multiplied by, what is added, and what is taken off where the text gives another figure or law (see
+    `conflicts`)."""
 
     score: float = 1.0
     margin: float = 0.0
-    agreement: float = 0.0
     shift: float = 0.0
     conflict: float = 0.0
 
-    def scores(self, scores: Floats, margins: Floats, agreements: Floats, differs: NDArray[np.bool_]) -> Floats:
-        logit = self.score * logits_of(scores) + self.margin * margins + self.agreement * agreements + self.shift
-        logit -= self.conflict * differs
+    def scores(self, scores: Floats, margins: Floats, differs: NDArray[np.bool_]) -> Floats:
+        logit = self.score * logits_of(scores) + self.margin * margins + self.shift - self.conflict * differs
         found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
         return found
 
 
 @dataclass(frozen=True, slots=True)
 class FittedClassifier:
-    """All fitted numbers of the classifier."""
+    """All fitted numbers of the classifier. `judged` is for what asks or names something, which a clause that says the
+    opposite is about as well, and `asserted` for what asserts something."""
 
     words: WordStatistics
     topics: HeadingTopics
     head: Head
     judged: JudgedHead = field(default_factory=JudgedHead)
+    asserted: JudgedHead = field(default_factory=JudgedHead)
 
 
 def from_bytes(content: bytes) -> FittedClassifier:
@@ -110,7 +110,7 @@ def from_bytes(content: bytes) -> FittedClassifier:
             WordStatistics(rarity, float(data["unknown"]), {stem: tuple(found) for stem, found in companions.items()}),
             HeadingTopics(data["mean"].astype(np.float32), keys, values, data["topic_weights"].astype(np.float32)),
             Head(data["head"], bias, slope, shift),
-            JudgedHead(*data["judged"].tolist()),
+            *(JudgedHead(*data[name].tolist()) for name in ("judged", "asserted")),
         )
 
 
@@ -137,6 +137,7 @@ def to_bytes(fitted: FittedClassifier) -> bytes:
         head=head.weights,
         head_constants=np.array([head.bias, head.slope, head.shift]),
         judged=np.array(astuple(fitted.judged)),
+        asserted=np.array(astuple(fitted.asserted)),
     )
     return out.getvalue()
 

@@ -18,9 +18,10 @@ from proviso_service.embedded.classifier.features import Meaning, features, mean
 from proviso_service.embedded.classifier.fitted import FittedClassifier, from_bytes
 from proviso_service.embedded.classifier.forms import burden_shares, form_scores
 from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, understand, wordings
+from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, asserts, understand, wordings
 from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
-from proviso_service.embedded.judge import Judge, Logits, agreements_of, margins_of, readable_pairs
+from proviso_service.embedded.judge import Judge, Margins, margins_of, readable_pairs, supports_of
+from proviso_service.embedded.pieces import pieces_of
 from proviso_service.models import (
     Embedder,
     ModelBusy,
@@ -48,6 +49,25 @@ _DECIMALS = 5
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 _MAX_KNOWN_STATEMENTS = 256
+_MAY_MATCH = -1.0
+"""Where the judge's margin is lower, no score comes above 0.5."""
+
+
+async def judged_margins(judge: Judge, statement: str, texts: Sequence[str]) -> Margins:
+    """Returns by how much each text rather decides what is asked than not, or supports what is asserted. One that may
+    support it says what the best of its sentences says: read whole, a clause that says something of one party seems to
+    say it of another one, too. Raises as the judge does."""
+    verdicts = await judge.verdicts([(statement, text) for text in texts])
+    if not asserts(statement):
+        return margins_of(verdicts)
+    margins = supports_of(verdicts)
+    closely = np.flatnonzero(margins > _MAY_MATCH).tolist()
+    pieces = [(index, piece.text) for index in closely for piece in pieces_of(texts[index])]
+    supports = supports_of(await judge.verdicts([(statement, text) for _, text in pieces]))
+    for index in closely:
+        of_text = [support for (owner, _), support in zip(pieces, supports, strict=True) if owner == index]
+        margins[index] = max(of_text, default=margins[index])
+    return margins
 
 
 def shared_source() -> bytes:
@@ -101,10 +121,11 @@ class StatementScorer:
         or right."""
         return _scores(statement, self._content_scores(statement, meant, block, vectors))
 
-    def judged(self, statement: str, texts: Sequence[str], scores: Scores, verdicts: Logits) -> Scores:
-        """Returns the scores with what the judge adds, and what conflicts take off."""
-        said = margins_of(verdicts), agreements_of(verdicts)
-        found = self.fitted.judged.scores(scores.astype(np.float64), *said, conflicts(statement, texts))
+    def judged(self, statement: str, texts: Sequence[str], scores: Scores, margins: Margins) -> Scores:
+        """Returns the scores with what the judge adds, which are the margins of `judged_margins`, and what conflicts
+        take off."""
+        head = self.fitted.asserted if asserts(statement) else self.fitted.judged
+        found = head.scores(scores.astype(np.float64), margins, conflicts(statement, texts))
         return np.round(found, _DECIMALS).astype(np.float32)
 
     def _content_scores(
@@ -209,9 +230,9 @@ class EmbeddedClassifier(ReadingClassifier):
         texts = [readable(passage.text) for passage in passages]
         legible = np.flatnonzero(await asyncio.to_thread(readable_pairs, statement, texts))
         read = [texts[index] for index in legible]
-        verdicts = await self._judge.verdicts([(statement, text) for text in read])
+        margins = await judged_margins(self._judge, statement, read)
         judged = scores.copy()
-        judged[legible] = await self._in_thread(StatementScorer.judged, statement, read, scores[legible], verdicts)
+        judged[legible] = await self._in_thread(StatementScorer.judged, statement, read, scores[legible], margins)
         return judged
 
     async def close(self) -> None:

@@ -58,6 +58,13 @@ _DENIED = re.compile(
     rf"\s*(?P<subject>this {_CLAUSE}|it|this) (?:is not|isn't|(?P<does>does not|doesn't)) (?P<rest>.+)",
     re.IGNORECASE | re.DOTALL,
 )
+_VERB = re.compile(
+    r"\b(?:shall|will|may|must|can|cannot|should|would|needs?|is|are|was|were|has|have|does|do)\b"
+    r"|\b(?:agreement|contract|lease|deal|party|side|it) (?:\w+ly )?\w{2,}s\b"
+    r"|^(?:the|an?|each|every|one|no) \w+ (?:\w+ly )?\w{3,}s\b",
+    re.IGNORECASE,
+)
+_ABOUT_CLAUSE = re.compile(rf"\s*(?:this|(?:an? |the )?{_CLAUSE})\b", re.IGNORECASE)
 _LEAD = re.compile(r"\s*[^\W_].{8,}?[.:?!](?=\s+\S)", re.DOTALL)
 
 
@@ -90,6 +97,12 @@ def understand(text: str) -> UnderstoodStatement:
         if match:
             return UnderstoodStatement(asked, Form.CONTENT, match["name"].strip(), bool(denied), form)
     return UnderstoodStatement(asked, Form.CONTENT, is_denied=bool(denied))
+
+
+def asserts(text: str) -> bool:
+    """Tells whether a statement says something that a contract can contradict ("The buyer may cancel at any time"). A
+    question does not, nor does what names or describes a clause."""
+    return "?" not in text and not _ABOUT_CLAUSE.match(text) and _VERB.search(text) is not None
 
 
 def wordings(statement: UnderstoodStatement) -> tuple[str, ...]:

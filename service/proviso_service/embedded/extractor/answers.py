@@ -12,9 +12,10 @@ from proviso_service.embedded.classifier.features import features as statement_f
 from proviso_service.embedded.classifier.fitted import Head, WordStatistics
 from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.words import PassageBlock, Stemmer, plain_titles, read_passage
-from proviso_service.embedded.extractor.features import NAMES, Piece, features, pieces_of
+from proviso_service.embedded.extractor.features import NAMES, features
 from proviso_service.embedded.extractor.questions import AnswerKind, Bounds, UnderstoodQuestion, understand, values_in
 from proviso_service.embedded.judge import below_title
+from proviso_service.embedded.pieces import Piece, pieces_of
 from proviso_service.models import AnswerSpan, ModelPassage
 from proviso_service.reading import REQUEST_STOP_WORDS, WORD, readable
 
