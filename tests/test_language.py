@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from proviso_service.language import is_english, language_of, unread_warnings, written_in
+from proviso_service.language import is_english, language_of, told_language, unread_warnings, written_in
 
 ENGLISH = """
 What is the governing law?
@@ -173,3 +173,8 @@ def test_the_language_of_a_word_without_end_is_told_at_once() -> None:
     started = time.perf_counter()
     assert is_english("x" * 1_000_000)
     assert time.perf_counter() - started < 0.5
+
+
+@pytest.mark.parametrize("text", ["x9v8b7n6m5", "INV-N7D3", "de305d54-75b4-431b-adb2-eb6b9e546014"])
+def test_letters_among_figures_tell_no_language(text: str) -> None:
+    assert told_language(text) == ""

@@ -106,8 +106,8 @@ in "Plazo de preaviso"; those of one language are no words of another."""
 
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<!\S)\S*(?:_\S*|\.(?:pdf|docx?|md|txt|html?)\b)')
 _WORD = re.compile(r"[^\W\d_]+")
-_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
-"""A UUID, whose letters would be read as small words."""
+_ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b\w*[^\W\d_]\d\w*\b")
+"""A UUID or another word of letters with figures among them, whose letters would be read as small words."""
 
 
 def language_of(*texts: str) -> str:

@@ -270,13 +270,13 @@ class ModelLoader:
 
     async def models(self, classifier: Classifier | None = None, extractor: AnswerExtractor | None = None) -> Models:
         """Loads the chosen models; a model that is given takes the place of the chosen one. Raises ModelNotPrepared."""
-        embedder = await self._embedder()
+        embedder, reranker = await self._embedder(), await self._reranker()
         return Models(
             embedder=embedder,
             classifier=classifier or await self._classifier(),
             classifier_vectors=embedder.model_id if classifier else self._vectors_of_classifier(),
             extractor=extractor or await self._extractor(),
-            reranker=await self._reranker(),
+            reranker=reranker,
         )
 
     def _vectors_of_classifier(self) -> str:

@@ -46,6 +46,19 @@ def pieces_of(text: str) -> list[Piece]:
     return [piece for piece in found if len(piece.text) >= _MIN_CHARS]
 
 
+def sayings_of(text: str) -> list[str]:
+    """Returns what each piece says: an item of a list together with the words that open the list."""
+    found: list[str] = []
+    opening = ""
+    for piece in pieces_of(text):
+        if piece.text.endswith(":"):
+            opening = piece.text
+        elif not piece.is_title:
+            found.append(f"{opening} {piece.text}".lstrip())
+            opening = "" if piece.text.endswith(".") else opening
+    return found
+
+
 def _cut(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _blocks(text):
         stops = [start, *sentence_ends(text, start, end)]

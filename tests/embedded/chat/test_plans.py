@@ -4,9 +4,12 @@ from itertools import product
 
 import pytest
 
+from proviso_service.embedded.chat.clause_queries import ClauseQuery
+from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.planning import Plan, facts_of, plans
+from proviso_service.embedded.chat.planning import MAX_CALLS, Plan, facts_of, made_of, plans
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
+from proviso_service.tool_results import ListedDocument
 
 FACTS = facts_of(UserRequest(Intent.FACT, "Who pays?"), TargetDocuments(), {})
 
@@ -17,6 +20,14 @@ def names_of(plan: Plan) -> set[str]:
 
 def test_plans_ask_only_about_what_is_told_of_a_request() -> None:
     assert {name for plan in plans() for name in names_of(plan)} <= set(FACTS)
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: " and ".join(plan.when) or "else")
+def test_the_calls_of_a_plan_can_be_made(plan: Plan) -> None:
+    request = UserRequest(Intent.FACT, "Who pays?", clauses=ClauseQuery("{rent}", "rent"))
+    one = TargetDocuments((ListedDocument(document_id="a", filename="Lease.pdf"),))
+    made = [call for wanted in plan.calls for call in made_of(request, one, Evidence(), wanted)]
+    assert 0 < len(made) < MAX_CALLS
 
 
 def test_every_request_has_a_plan() -> None:

@@ -26,7 +26,8 @@ SURE = 0.88
 answered rightly and more wrongly."""
 
 AGREED = 0.8
-"""The same of an answer that is also what reads most like one among the passages of a search."""
+"""The same of an answer that is also what reads most like one among the passages of a search. From 0.7 on 80 of 100
+answers to natural questions are right, from 0.8 on 86; of the questions that were worked with as many are answered."""
 
 _LEAST = 0.08
 _NEAR = 0.15

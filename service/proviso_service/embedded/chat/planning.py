@@ -83,7 +83,7 @@ def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence
         named = {"name": _names(request)} if request.mentions or request.names else {}
         return [_accepted(PlannedCall(LIST_TOOL, named), tools)]
     wanted = [] if _is_settled(request, target) else _calls_for(request, target, evidence, tools)
-    return [_accepted(call, tools) for call in wanted if call.name in tools]
+    return [_accepted(call, tools) for call in wanted if call.name in tools][: MAX_CALLS - len(evidence.calls)]
 
 
 def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> PlannedCall | None:
@@ -107,8 +107,8 @@ def _needs_listing(request: UserRequest, tools: Tools) -> bool:
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
     """Returns what to try, once, when the evidence gave no answer: where only the document on view was searched for an
     open question, a search of the rest of the matter."""
-    is_analysed = bool(evidence.analyses or evidence.classified)
-    if len(evidence.calls) >= MAX_CALLS or is_analysed or request.intent in (Intent.SHOW, Intent.SUMMARY):
+    was_searched = bool(evidence.searches) and request.intent not in (Intent.SHOW, Intent.SUMMARY)
+    if len(evidence.calls) >= MAX_CALLS or evidence.analyses or evidence.classified or not was_searched:
         return []
     is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if may_widen(request, target) and evidence.has_other_documents and SEARCH_TOOL in tools and not is_searched:
@@ -140,7 +140,7 @@ def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence
     plan = next(one for one in plans() if one.fits(facts))
     made = []
     for call in plan.calls:
-        made += _made(request, target, evidence, call)
+        made += made_of(request, target, evidence, call)
     return made
 
 
@@ -175,9 +175,10 @@ def _holds(fact: str, facts: Facts) -> bool:
     return not facts[fact[1:]] if fact.startswith("!") else facts[fact]
 
 
-def _made(
+def made_of(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, call: Mapping[str, Any]
 ) -> list[PlannedCall]:
+    """Makes a call of a plan. Raises ValueError for one that there is not."""
     read = replace(target, documents=_documents_read(target, evidence))
     match call:
         case {"call": "classify"}:
@@ -192,9 +193,9 @@ def _made(
             made = [_search(request, read, most)] if read.documents else []
         case {"call": "compare"}:
             made = _comparison(request, target, evidence)
-        case {"call": "extract", **given}:
+        case {"call": "extract", **given} if given.keys() <= {"of_each"}:
             made = [_extraction(request, target, each=given.get("of_each", False))]
-        case {"call": "search", "most": most, **given}:
+        case {"call": "search", "most": most, **given} if given.keys() <= {"each"}:
             made = [_search(request, target, most, each=given.get("each", 0))]
         case _:
             raise ValueError(f"There is no such call: {call}")

@@ -21,7 +21,7 @@ from proviso_service.embedded.classifier.matching import Floats
 from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, asserts, understand, wordings
 from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
 from proviso_service.embedded.judge import Judge, Margins, margins_of, readable_pairs, supports_of
-from proviso_service.embedded.pieces import pieces_of
+from proviso_service.embedded.pieces import sayings_of
 from proviso_service.models import (
     Embedder,
     ModelBusy,
@@ -43,14 +43,14 @@ _WORDS = "words.py"
 _SOURCES = (".py", ".toml", ".npz")
 """The files on which scores depend: code and data. Their hash is the model's id."""
 
-_READING = ("canonical", "number_words", "numerals", "values", "words")
+_READING = ("canonical", "chunking", "number_words", "numerals", "values", "words")
 _BLOCK_PASSAGES = 4_096
 _DECIMALS = 5
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 _MAX_KNOWN_STATEMENTS = 256
 _MAY_MATCH = -1.0
-"""Where the judge's margin is lower, no score comes above 0.5."""
+"""A text for which the judge's margin is lower hardly comes above 0.5, whatever its score."""
 
 
 async def judged_margins(judge: Judge, statement: str, texts: Sequence[str]) -> Margins:
@@ -62,19 +62,21 @@ async def judged_margins(judge: Judge, statement: str, texts: Sequence[str]) -> 
         return margins_of(verdicts)
     margins = supports_of(verdicts)
     closely = np.flatnonzero(margins > _MAY_MATCH).tolist()
-    pieces = [(index, piece.text) for index in closely for piece in pieces_of(texts[index])]
-    supports = supports_of(await judge.verdicts([(statement, text) for _, text in pieces]))
+    sayings = [(index, saying) for index in closely for saying in sayings_of(texts[index])]
+    supports = supports_of(await judge.verdicts([(statement, saying) for _, saying in sayings]))
     for index in closely:
-        of_text = [support for (owner, _), support in zip(pieces, supports, strict=True) if owner == index]
+        of_text = [support for (owner, _), support in zip(sayings, supports, strict=True) if owner == index]
         margins[index] = max(of_text, default=margins[index])
     return margins
 
 
 def shared_source() -> bytes:
-    """Returns the source code of what the models take from the reading library: its words, numerals, figures and
-    readable texts. Scores follow from it, so it is a part of the model's id."""
+    """Returns the source code of what the models take from the reading library, its words, numerals, figures, sentences
+    and readable texts, and of how passages are cut. Scores follow from it, so it is a part of the model's id."""
     library = resources.files(reading)
-    return b"\0".join(library.joinpath(f"{name}.py").read_bytes() for name in _READING)
+    cut = resources.files("proviso_service.embedded").joinpath("pieces.py")
+    files = [*(library.joinpath(f"{name}.py") for name in _READING), cut]
+    return b"\0".join(file.read_bytes() for file in files)
 
 
 class StatementScorer:

@@ -58,13 +58,22 @@ _DENIED = re.compile(
     rf"\s*(?P<subject>this {_CLAUSE}|it|this) (?:is not|isn't|(?P<does>does not|doesn't)) (?P<rest>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_VERB = re.compile(
-    r"\b(?:shall|will|may|must|can|cannot|should|would|needs?|is|are|was|were|has|have|does|do)\b"
-    r"|\b(?:agreement|contract|lease|deal|party|side|it) (?:\w+ly )?\w{2,}s\b"
-    r"|^(?:the|an?|each|every|one|no) \w+ (?:\w+ly )?\w{3,}s\b",
+_AGREEMENT = r"(?:agreement|contract|lease|licen[cs]e|deed|deal|document|addendum|order)"
+_NO_ASSERTION = re.compile(
+    r"\s*(?:(?:who|whom|whose|which|why|how|whether|is|are|was|does|do|did|can|may|must|shall|will|has|have)\b"
+    r"|(?:what|when|where)\b(?!.*,)"
+    rf"|(?:this|it|these|those)\b(?! {_AGREEMENT})|(?:[\w-]+ ){{0,3}}(?:clause|section|provision)s?\b(?! \d))",
     re.IGNORECASE,
 )
-_ABOUT_CLAUSE = re.compile(rf"\s*(?:this|(?:an? |the )?{_CLAUSE})\b", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:shall|will|may(?! \d)|must|can|cannot|should|would|is|are|was|were|has|have|does|do|\w+n['\u2019]t)\b"
+    r"|\w,? (?:(?:agree|survive|require|govern|renew|expire|remain|continue|include|exclude|bear|own|provide|receive"
+    r"|retain|become|supersede)s?|apply|applies|indemnify|indemnifies|bind|binds|prohibit|prohibits|forbids?|allows?|permits|pays"
+    r"|keeps|gets|takes|gives|makes|needs|ends|begins|starts|terminates|lasts|warrants|guarantees|assigns|waives|forfeits"
+    r"|reimburses|delivers|owes)\b"
+    r"|^(?:if|after|unless|once|when|where)\b.*,",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(r"\s*[^\W_].{8,}?[.:?!](?=\s+\S)", re.DOTALL)
 
 
@@ -101,8 +110,8 @@ def understand(text: str) -> UnderstoodStatement:
 
 def asserts(text: str) -> bool:
     """Tells whether a statement says something that a contract can contradict ("The buyer may cancel at any time"). A
-    question does not, nor does what names or describes a clause."""
-    return "?" not in text and not _ABOUT_CLAUSE.match(text) and _VERB.search(text) is not None
+    question does not, nor does what names or describes a clause. It is told by the first words and by usual verbs."""
+    return "?" not in text and not _NO_ASSERTION.match(text) and _VERB.search(text) is not None
 
 
 def wordings(statement: UnderstoodStatement) -> tuple[str, ...]:
