@@ -46,6 +46,7 @@ def test_an_order_and_the_rest_of_its_paragraph_are_left_out(order: str) -> None
         "Each party shall confirm receipt in writing and repeat the notice where it is asked to.",
         "The assistant of the managing director signs for the Supplier.",
         "The System must be available 99 % of the time.",
+        "The Parties wish to integrate Halcyon's solid-state modules into Northwind's robots (the \"Purpose\").",
         "Der Auftraggeber muss den Mangel schriftlich bestätigen.",
         "Le Client doit informer le Fournisseur de tout défaut.",
         "This Agreement replaces all previous agreements.",

@@ -146,6 +146,13 @@ async def test_a_query_that_is_typed_is_run(matter: Matter, message: str) -> Non
     assert "satisf" in asked.final.message
 
 
+@pytest.mark.parametrize("document", SCANS)
+async def test_each_sample_is_shown_from_its_beginning(matter: Matter, document: str) -> None:
+    asked = await matter.ask(f"Show me {SCANS[document]}.")
+    assert asked.quoted == {SCANS[document]}
+    assert "I quote only its beginning." in asked.final.message
+
+
 async def test_a_faulty_query_shows_its_fault_under_the_caret_with_remedies(matter: Matter) -> None:
     asked = await matter.ask("{IS terminaton clause}")
     assert "{IS terminaton clause}\n    ^\n" in asked.final.message

@@ -46,6 +46,8 @@ _SEMANTIC_WEIGHT = 0.6
 _MANY = 20
 _FEW = 4
 _MENTIONS = pattern("mentions")
+_LEFT_BEHIND = re.compile(r"\s*\b(?:in|of|to|from|under)(?: (?:the|our|my|this|that))?\s*(?=[?.!]?$)|\s+(?=[?.!])")
+"""What stood before the name of a document at the end of a question."""
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
@@ -269,7 +271,7 @@ def query_for(request: UserRequest, target: TargetDocuments) -> str:
     if request.term:
         return f'"{request.term}" means'
     asked = without_mentions(request.question, target.matched)
-    return one_line(re.sub(r"\s+(?=[?.!])|\b(?:in|of|to|from|under)\s*(?=[?.!]?$)", "", asked), _MAX_QUERY_CHARS)
+    return one_line(_LEFT_BEHIND.sub("", asked), _MAX_QUERY_CHARS)
 
 
 def _accepted(call: PlannedCall, tools: Tools) -> PlannedCall:
