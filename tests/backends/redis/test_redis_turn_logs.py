@@ -148,6 +148,7 @@ async def test_no_event_is_lost_when_redis_is_killed_and_loses_everything(own_re
                 own_redis.start()
             log.end(FINAL)
             seen += await taken_to(followed, log.last_sequence, after=len_of(seen))
+        await asyncio.wait_for(until_there(other), 20)  # what is read may be back before what is asked
         async with other.following("turn-1") as again:
             assert_gapless(await taken_to(again, log.last_sequence), 0, 604)
     assert_gapless(seen, 0, 604)

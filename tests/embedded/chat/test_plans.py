@@ -24,7 +24,7 @@ def test_plans_ask_only_about_what_is_told_of_a_request() -> None:
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: " and ".join(plan.when) or "else")
 def test_the_calls_of_a_plan_can_be_made(plan: Plan) -> None:
-    request = UserRequest(Intent.FACT, "Who pays?", clauses=ClauseQuery("{rent}", "rent"))
+    request = UserRequest(Intent.FACT, "Who pays?", clauses=ClauseQuery("{rent}"))
     one = TargetDocuments((ListedDocument(document_id="a", filename="Lease.pdf"),))
     made = [call for wanted in plan.calls for call in made_of(request, one, Evidence(), wanted)]
     assert 0 < len(made) < MAX_CALLS
