@@ -46,7 +46,9 @@ async def is_said(service: RunningService, matter_id: str, statement: str) -> bo
     return found.total_matches > 0
 
 
-async def test_what_a_contract_contradicts_matches_half_as_often_as_what_it_says(tmp_path: Path, models_dir: Path) -> None:
+async def test_what_a_contract_contradicts_matches_half_as_often_as_what_it_says(
+    tmp_path: Path, models_dir: Path
+) -> None:
     said: dict[bool, list[bool]] = {True: [], False: []}
     async with running_service(tmp_path, models_dir) as service:
         for name, pairs in PAIRS.items():

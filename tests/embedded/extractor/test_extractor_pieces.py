@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.pieces import Piece, pieces_of
+from proviso_service.embedded.pieces import Piece, pieces_of, sayings_of
 
 _PARTS = st.sampled_from(
     ["Tenant shall pay rent. ", "\n\n", "\n(a) ", "12.1 ", "; ", "Inc. ", "x" * 1_000, " \t", "- "]
@@ -49,3 +49,12 @@ def test_pieces_stand_where_they_say_in_order(text: str) -> None:
         assert text[piece.start : piece.end] == piece.text == piece.text.strip()
         assert 0 < len(piece.text) <= 900
     assert all(one.end <= other.start for one, other in pairwise(pieces))
+
+
+def test_an_item_of_a_list_is_read_with_the_words_that_open_the_list() -> None:
+    text = "9. House Rules\n\nThe Tenant shall not:\n(a) keep any pets;\n(b) sublet a room.\n\nThe Landlord repairs it."
+    assert sayings_of(text) == [
+        "The Tenant shall not: keep any pets;",
+        "The Tenant shall not: sublet a room.",
+        "The Landlord repairs it.",
+    ]

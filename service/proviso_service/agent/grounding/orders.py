@@ -47,7 +47,8 @@ _FORGET = (
     r"oublie[rz]?|ne (?:tiens?|tenez) pas compte|ignor[aeo]\w*|olvid[ae]\w*)"
 )
 _BEGINS = (
-    r"(?:(?:\A|[.!?:;,\n>\"“„«(*\]_]|(?<!\w)-)\s*(?:(?:please|now|and|then|so|just|only|always|instead|bitte|nun|immer|nur|"
+    r"(?:(?:\A|[.!?:;,\n>\"“„«(*\]_]|(?<!\w)-)\s*(?:(?:please|now|and|then|so|just|only|always|instead|"
+    r"bitte|nun|immer|nur|"
     r"s['’]il vous plaît|"
     r"por favor|siempre),? )*|\b(?:you|du|sie|vous|tu|usted) (?:must|should|shall|will|are to|have to|need to|can|"
     r"musst|müssen|sollst|"

@@ -68,7 +68,7 @@ _NO_ASSERTION = re.compile(
 _VERB = re.compile(
     r"\b(?:shall|will|may(?! \d)|must|can|cannot|should|would|is|are|was|were|has|have|does|do|\w+n['\u2019]t)\b"
     r"|\w,? (?:(?:agree|survive|require|govern|renew|expire|remain|continue|include|exclude|bear|own|provide|receive"
-    r"|retain|become|supersede)s?|apply|applies|indemnify|indemnifies|bind|binds|prohibit|prohibits|forbids?|allows?|permits|pays"
+    r"|retain|become|supersede|bind|prohibit|forbid|allow)s?|apply|applies|indemnify|indemnifies|permits|pays"
     r"|keeps|gets|takes|gives|makes|needs|ends|begins|starts|terminates|lasts|warrants|guarantees|assigns|waives|forfeits"
     r"|reimburses|delivers|owes)\b"
     r"|^(?:if|after|unless|once|when|where)\b.*,",
