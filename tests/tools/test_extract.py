@@ -1,6 +1,7 @@
 """Extraction as the model uses it: the answer, passages to cite, all within a budget."""
 
 import json
+from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from proviso_service.analysis.answer_values import values_in_answer
 from proviso_service.analysis.document_scoring import TargetDocument
 from proviso_service.analysis.extraction import (
     AnswerCitation,
@@ -17,6 +19,7 @@ from proviso_service.analysis.extraction import (
     ExtractOutcome,
     ExtractQuery,
 )
+from proviso_service.analysis.party_names import Definitions
 from proviso_service.identity import Caller
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
@@ -76,6 +79,17 @@ def test_the_whole_result_is_the_tool_familys() -> None:
     assert citation["permalink"] == "cite:d0@1010-1042"
     assert [one["document_id"] for one in data["document_errors"]] == ["x0"]
     json.dumps(data)
+
+
+def test_the_model_reads_the_values_of_an_answer_in_a_form_to_compare() -> None:
+    text = f"It is so. {SIXTY}"
+    values = tuple(values_in_answer(SIXTY, Definitions()))
+    result = a_result(CitedAnswer((replace(a_citation(text, SIXTY), values=values),)))
+    read, _ = rendered(result)
+    assert read["citations"][0]["values"] == [{"kind": "period", "value": "P60D"}]
+    [value] = result.data()["citations"][0]["values"]
+    assert text[value["start"] - 1_000 : value["end"] - 1_000] == "sixty days"
+    json.dumps(result.data())
 
 
 def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:

@@ -1,11 +1,12 @@
 """The tool `isaacus_extract`: the answer to a question, as a span of the documents' text."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import Field
 
+from proviso_service.analysis.answer_values import AnswerValue
 from proviso_service.analysis.extraction import (
     DEFAULT_MAX_ALTERNATIVES,
     NOT_FOUND,
@@ -44,14 +45,15 @@ MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600
 MAX_OTHER_SHOWN = 100
 MIN_SENTENCE_CHARS = 80
+MAX_VALUES_SHOWN = 4
 _LIKELY, _UNLIKELY = 0.25, 0.1
 _SENTENCE_CHARS = 300
 _SCORE_DIGITS = 3
 
 DESCRIPTION = """\
 Answer a question with the exact words of the matter's documents: one figure, date, name or short statement, with a \
-confidence from 0 to 1 (above 0.7 is high, below 0.5 low) and the passage that holds it. Where no document answers it, \
-it says so.
+confidence from 0 to 1 (above 0.7 is high, below 0.5 low), the passage that holds it, and its dates, amounts, periods \
+and parties as `values` that can be compared. Where no document answers it, it says so.
 Use it when users ask for one fact: "What is the notice period?", "Which law governs the lease?"
 Do not use it to find clauses by criteria ("Find termination clauses", isaacus_iql), for "What types of clauses are \
 here?" (isaacus_classify), "Search for references to payment" (isaacus_search) or "Show me the full document" \
@@ -153,13 +155,13 @@ class ExtractResult:
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
-            empty = _shown(1_000, answer, passage.empty(), each=self._is_of_many)
+            empty = _shown(1_000, answer, citation, passage.empty(), each=self._is_of_many)
             share = fair_share(room, len(waiting) - position, empty, self._least_chars)
             part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self._is_of_many)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
-            frame[place].append(_shown(number(part), answer, part, each=self._is_of_many))
+            frame[place].append(_shown(number(part), answer, citation, part, each=self._is_of_many))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
 
@@ -181,6 +183,10 @@ class ExtractResult:
             "relevance_score": round(citation.relevance, _SCORE_DIGITS),
             "answer_start": citation.start,
             "answer_end": citation.end,
+            "values": [
+                asdict(one) | {"start": citation.start + one.start, "end": citation.start + one.end}
+                for one in citation.values
+            ],
             "page": chunk.page,
             "heading": chunk.heading,
             "section_path": list(chunk.section_path),
@@ -242,18 +248,27 @@ def _excerpt_around(
     return excerpt_of(passage, lambda limit: part_around(passage.text, answer, stems, limit), max_chars, min_chars)
 
 
-def _shown(ref: int, answer: CitedAnswer | None, part: SourcePassage, *, each: bool) -> dict[str, Any]:
+def _shown(
+    ref: int, answer: CitedAnswer | None, citation: AnswerCitation, part: SourcePassage, *, each: bool
+) -> dict[str, Any]:
     # The text holds the whole of the answer, and where each document was asked hardly more than a long one.
     is_told = answer is not None and not (each and len(answer.text) > MAX_OTHER_SHOWN)
     said: dict[str, Any] = {"answer": answer.text[:MAX_OTHER_SHOWN]} if answer and is_told else {}
     said |= {"confidence": round(answer.confidence, 3)} if answer else {}
     place = {"page": part.page} if part.page else {}
+    values = [_value(one) for one in citation.values[:MAX_VALUES_SHOWN]]
     return {
         "ref": ref,
         **said,
+        **({"values": values} if values else {}),
         "document_id": part.document_id,
         "filename": part.filename,
         "heading": part.heading,
         **place,
         "text": part.text,
     }
+
+
+def _value(value: AnswerValue) -> dict[str, str]:
+    unit = {"unit": value.unit} if value.unit else {}
+    return {"kind": value.kind, "value": value.value, **unit}
