@@ -1,6 +1,6 @@
-"""`python -m evals.training --data DIR [--measured] [--contracts SHARE] [--only PART] [--target DIR]` tunes an encoder,
-then the judge, for which it finds the wrong texts that are near, and then the encoder of other languages, and writes
-the weights of all that are shipped.
+"""`python -m evals.training --data DIR [--measured] [--contracts SHARE] [--only PART] [--on] [--target DIR]` tunes an
+encoder, then the judge, for which it finds the wrong texts that are near, and then the encoder of other languages, and
+writes the weights of all that are shipped.
 
 `DIR` holds `cuad` and `contract_nli`. It takes some two and three quarter hours on two cores."""
 
@@ -37,6 +37,10 @@ _ENCODER_TUNED_FROM, _JUDGE_TUNED_FROM, _LANGUAGES_TUNED_FROM = 2, 6, 6
 """The layers below these stay as they are: they are the packages', and are not shipped."""
 
 _ENCODER_EPOCHS, _JUDGE_EPOCHS = 3, 3
+_LANGUAGES_STEPS = 1_300
+_EPOCHS_ON, _LANGUAGES_STEPS_ON = 1, 700
+"""The same where tuning goes on from weights that were tuned before."""
+
 _DROPOUT = 0.1
 _SEED = 20_260
 
@@ -44,31 +48,42 @@ _SEED = 20_260
 PARTS = ("encoder", "judge", "languages")
 
 
-def tune(texts: Texts, target: Path, parts: Collection[str], *, every_category: bool, contracts: float) -> None:
+def tune(
+    texts: Texts, target: Path, parts: Collection[str], *, every_category: bool, contracts: float, goes_on: bool
+) -> None:
     """Writes `encoder.npz`, `judge.npz` and `languages.npz` into a folder, or those of them that are named; the latter
-    two follow from the first, which is there then."""
-    torch.manual_seed(_SEED)
+    two follow from the first, which is there then. Where it `goes_on`, all are there and tuned further, with examples
+    that were not drawn before."""
+    seed = _SEED + 1 if goes_on else _SEED
+    torch.manual_seed(seed)
+
+    def before(name: str) -> Arrays:
+        return tuned.from_bytes((target / name).read_bytes()) if goes_on else {}
+
     source = ENCODER_SOURCE.find()
     weights = read_float_tensors(source / "model.safetensors")
     tokens = _tokens(Tokenizer.from_file(str(source / TOKENIZER_FILE)))
     pairs = PairSource(texts, every_category=every_category, contracts=contracts)
     if "encoder" in parts:
-        bert = Bert(weights, _ENCODER_TUNED_FROM).to(device_of())
-        encoder.tune(bert, pairs.epoch, texts.others, tokens, _ENCODER_EPOCHS, _SEED, _say)
+        bert = Bert({**weights, **before(tuned.ENCODER)}, _ENCODER_TUNED_FROM).to(device_of())
+        epochs = _EPOCHS_ON if goes_on else _ENCODER_EPOCHS
+        encoder.tune(bert, pairs.epoch, texts.others, tokens, epochs, seed, _say)
         _write(target / tuned.ENCODER, bert.tuned())
     given = tuned.from_bytes((target / tuned.ENCODER).read_bytes())
     teacher = Bert({**weights, **given}, _ENCODER_TUNED_FROM).to(device_of())
     if "judge" in parts:
         cases = CaseSource(texts, pairs, teacher, tokens, every_category=every_category)
-        reader = read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE)
+        reader = {**read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE), **before(tuned.JUDGE)}
         judging = Judge(Bert(reader, _JUDGE_TUNED_FROM, _DROPOUT), reader).to(device_of())
-        judge.tune(judging, cases.epoch, tokens, _JUDGE_EPOCHS, _SEED, _say)
+        judge.tune(judging, cases.epoch, tokens, _EPOCHS_ON if goes_on else _JUDGE_EPOCHS, seed, _say)
         _write(target / tuned.JUDGE, judging.tuned())
     if "languages" in parts:
         model = read_multilingual(LANGUAGES_SOURCE.find() / LANGUAGES_FILE)
-        student = Bert(languages.one_segment(model.weights), _LANGUAGES_TUNED_FROM).to(device_of())
+        known = {**languages.one_segment(model.weights), **before(tuned.OTHER_LANGUAGES)}
+        student = Bert(known, _LANGUAGES_TUNED_FROM).to(device_of())
+        steps = _LANGUAGES_STEPS_ON if goes_on else _LANGUAGES_STEPS
         own_tokens = _tokens(Tokenizer.from_str(model.tokenizer.decode()))
-        languages.tune(student, own_tokens, texts, teacher, tokens, _SEED, _say)
+        languages.tune(student, own_tokens, texts, teacher, tokens, steps, seed, _say)
         _write(target / tuned.OTHER_LANGUAGES, student.tuned())
 
 
@@ -108,12 +123,20 @@ def main() -> int:
         action="store_true",
         help="leave out the categories that figures are shown for: to measure, not to ship",
     )
+    parser.add_argument("--on", action="store_true", help="go on from the weights that are there")
     options = parser.parse_args()
     if not (options.data / "cuad" / "contracts").is_dir():
         print(f"{options.data} has no cuad/contracts", file=sys.stderr)
         return 1
     parts = options.only or PARTS
-    tune(Texts(options.data), options.target, parts, every_category=not options.measured, contracts=options.contracts)
+    tune(
+        Texts(options.data),
+        options.target,
+        parts,
+        every_category=not options.measured,
+        contracts=options.contracts,
+        goes_on=options.on,
+    )
     return 0
 
 

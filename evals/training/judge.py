@@ -26,10 +26,14 @@ _CONTRAST_WEIGHT = 0.5
 _LIKELY = 12
 _TITLE_SHARE = 0.5
 _SENTENCE_SHARE = 0.7
-_ASKED = {"plain": 0.5, "lawyer": 0.5, "true": 0.5, "false": 0.4, "swap": 0.4, "short": 0.3, "miss": 0.25, "near": 0.25}
+_ASKED = {"plain": 0.5, "lawyer": 0.5, "topic": 0.4, "true": 0.5, "false": 0.4, "swap": 0.4} | {
+    "short": 0.3,
+    "miss": 0.25,
+    "near": 0.25,
+}
 """What is written about a sentence, and the share of it that an epoch draws."""
 
-_WRONG_TEXTS = {"plain": 3, "lawyer": 3, "true": 1}
+_WRONG_TEXTS = {"plain": 3, "lawyer": 3, "topic": 2, "true": 1}
 _WRONG_NATURAL = 4
 _OPPOSITES = 3_000
 _LEAST_WORDS, _MOST_WORDS = 8, 70
@@ -56,7 +60,7 @@ Group = list[Case]
 
 class Judge(nn.Module):
     """A reader of pairs, `bert`, and a head on the state of its first token. `weights` hold the head of the model that
-    the judge is tuned from: it told one thing, how well a text answers."""
+    the judge is tuned from, which told one thing, how well a text answers, or of a judge."""
 
     def __init__(self, bert: Bert, weights: Arrays) -> None:
         super().__init__()
@@ -65,6 +69,10 @@ class Judge(nn.Module):
         self.verdicts = nn.Linear(bert.width, len(Verdict))
         for kind in ("weight", "bias"):
             getattr(self.dense, kind).data = torch.from_numpy(np.array(weights[f"judge.dense.{kind}"]))
+        if "judge.verdicts.weight" in weights:
+            for kind in ("weight", "bias"):
+                getattr(self.verdicts, kind).data = torch.from_numpy(np.array(weights[f"judge.verdicts.{kind}"]))
+            return
         with torch.no_grad():
             self.verdicts.weight[Verdict.SUPPORTS] = torch.from_numpy(np.array(weights["judge.relevance.weight"]))
 

@@ -15,7 +15,6 @@ from evals.training.texts import Texts
 from proviso_service.embedded.judge import MAX_TEXT_TOKENS
 
 _BATCH = 64
-_STEPS = 1_300
 _RATE = 3e-4
 _SCALE = 20.0
 _NEARNESS_WEIGHT = 4.0
@@ -34,7 +33,14 @@ Pair = tuple[str, str]
 
 
 def tune(
-    student: Bert, tokens: Tokens, texts: Texts, teacher: Bert, teacher_tokens: Tokens, seed: int, say: Say
+    student: Bert,
+    tokens: Tokens,
+    texts: Texts,
+    teacher: Bert,
+    teacher_tokens: Tokens,
+    steps: int,
+    seed: int,
+    say: Say,
 ) -> None:
     """Tunes the student in place. `tokens` are those of the student."""
     english, translated = _english(texts, random.Random(seed)), texts.translations  # noqa: S311
@@ -42,8 +48,8 @@ def tune(
     say(f"{len(english)} texts in English, {len(translated)} translations")
 
     def draw(rng: random.Random) -> list[Pair]:
-        count = round(_TRANSLATED_SHARE * _BATCH * _STEPS)
-        drawn = [*rng.choices(translated, k=count), *rng.choices(english, k=_BATCH * _STEPS - count)]
+        count = round(_TRANSLATED_SHARE * _BATCH * steps)
+        drawn = [*rng.choices(translated, k=count), *rng.choices(english, k=_BATCH * steps - count)]
         rng.shuffle(drawn)
         return drawn
 

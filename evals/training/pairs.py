@@ -2,13 +2,13 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from evals.training.texts import Passage, Texts, clause_categories, is_measured
 from proviso_service.reading import Span
 
-_ASKING = ("plain", "lawyer", "true", "short")
+_ASKING = ("plain", "lawyer", "topic", "true", "short")
 _MAX_OF_TITLE = 40
 _MIN_TITLE_CHARS = 4
 _PLAIN_TITLES = frozenset(
@@ -85,6 +85,7 @@ class PairSource:
             if sentence is not None:
                 found.append((passage, one.span, sentence[1], dict(one.texts)))
                 self._evidence[id(passage)].add(_place_key(one.contract, one.span))
+                self._evidence[id(passage)] |= _topic_key(one.texts)
         for contract, _, spans in self._texts.natural:
             for span in spans:
                 passage = self.passage_of(contract, span)
@@ -118,7 +119,8 @@ class PairSource:
             for kind in _ASKING:
                 if kind in texts:
                     text = sentence if rng.random() < 0.5 else passage.text
-                    yield Pair(passage.contract, texts[kind], text, frozenset((key,)), self._held(passage) | {key})
+                    asked = _topic_key(texts) | {key} if kind == "topic" else frozenset((key,))
+                    yield Pair(passage.contract, texts[kind], text, asked, self._held(passage) | {key})
 
     def _of_headings(self, rng: random.Random) -> Iterator[Pair]:
         by_title: dict[str, list[tuple[str, Passage]]] = defaultdict(list)
@@ -177,3 +179,8 @@ def _common(one: Span, other: Span) -> int:
 
 def _place_key(contract: str, span: Span) -> str:
     return f"{contract} {span.start}"
+
+
+def _topic_key(texts: Mapping[str, str]) -> frozenset[str]:
+    """Many a sentence is about what others are about, in the same words."""
+    return frozenset((f"topic {texts['topic'].lower()}",)) if "topic" in texts else frozenset()

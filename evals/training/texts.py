@@ -48,8 +48,9 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class Written:
     """What was written about one sentence of a contract. `texts` has the questions and statements by what they are:
-    `plain`, `lawyer` and `short` are answered by the sentence, `true` is supported, `false` and `swap` are
-    contradicted, by what must or may be and by who, when or how much, and `miss` and `near` are neither."""
+    `plain`, `lawyer` and `short` are answered by the sentence, `topic` says in general what it is about, `true` is
+    supported, `false` and `swap` are contradicted, by what must or may be and by who, when or how much, and `miss` and
+    `near` are neither."""
 
     contract: str
     span: Span

@@ -8,6 +8,7 @@ from proviso_service.embedded.chat import extracted
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.comparison import compared
 from proviso_service.embedded.chat.conversation import Evidence, Search
+from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
 from proviso_service.embedded.chat.ranking import ScoredSentence, rank
@@ -116,7 +117,8 @@ def _extracted_answer(
     if evidence.calls[-1].args.get("each_document") and not asks_all:
         if target.documents:
             return extracted.side_by_side(answers, target, request.language)
-        return extracted.by_document(request, evidence.extracted[-1], evidence.listing)
+        if (asked := request.asked_of_each) is not None:
+            return by_document(request, asked, evidence.extracted[-1], evidence.listing)
     sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
     agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
     if agreed or extracted.is_sure(answers):

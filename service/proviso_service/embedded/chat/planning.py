@@ -82,7 +82,8 @@ def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence
     if request.is_document_free or any(call.name != LIST_TOOL for call in evidence.calls):
         return []
     if _needs_listing(request, tools) and not evidence.calls and LIST_TOOL in tools:
-        named = {"name": _names(request)} if request.mentions or request.names else {}
+        is_named = request.asked_of_each is None and bool(request.mentions or request.names)
+        named = {"name": _names(request)} if is_named else {}
         return [_accepted(PlannedCall(LIST_TOOL, named), tools)]
     wanted = [] if _is_settled(request, target) else _calls_for(request, target, evidence, tools)
     return [_accepted(call, tools) for call in wanted if call.name in tools][: MAX_CALLS - len(evidence.calls)]
@@ -161,7 +162,7 @@ def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Fac
         "named": bool(target.documents or target.missing),
         "on view": request.viewed is not None,
         "can ask each": can_ask_each,
-        "asks each": request.asks_each_document,
+        "asks each": request.asked_of_each is not None,
         "asks all": asks_for_all(request, target),
         "counts words": asks_words,
     }
@@ -209,7 +210,8 @@ def _where(target: TargetDocuments) -> dict[str, Any]:
 
 
 def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
-    question = without_mentions(request.question, target.matched, "agreement")
+    asked = request.asked_of_each if each and not target.documents else None
+    question = asked.question if asked else without_mentions(request.question, target.matched, "agreement")
     if len(target.documents) > 1 and (names := proper_words(question)):
         # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)

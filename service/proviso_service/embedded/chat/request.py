@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery, asks_for_types, clause_query, typed_query
 from proviso_service.embedded.chat.conversation import Evidence, ReadConversation, ViewedDocument
+from proviso_service.embedded.chat.each_document import EachDocument, asked_of_each, asks_what_they_say
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (
     Mention,
@@ -49,8 +50,6 @@ _MAX_ALIKE = 2
 
 
 _LEFT_OUT = re.compile(r"(?P<all>\d+) passages satisfy.*?(?P<left>\d+) more passages? not quoted here", re.DOTALL)
-_ASKS_EACH = pattern("asks_each")
-_NEGATED = pattern("negated")
 _DEFINES = pattern("defines")
 _TERM = re.compile(r"[\"\u201c\u201e\u00ab]\s*([^\"\u201c\u201d\u00bb]{2,60}?)\s*[\"\u201d\u201c\u00bb]")
 
@@ -94,14 +93,17 @@ class UserRequest:
         return self.intent in _DOCUMENT_FREE and not self.is_about_clauses
 
     @property
-    def asks_each_document(self) -> bool:
-        """Whether each document of the matter is to be asked: which of them, how many, none, the longest."""
-        return self.scope is Scope.MATTER and not self.mentions and _ASKS_EACH.search(self.question) is not None
+    def asked_of_each(self) -> EachDocument | None:
+        """What each document of the matter is to be asked for: which of them, how many, none, the longest."""
+        if self.scope is not Scope.MATTER or self.mentions:
+            return None
+        return asked_of_each(self.question, self.language)
 
     @property
     def asks_what_lacks(self) -> bool:
         """Whether the documents that do not have something are asked for, for which all have to be known."""
-        return self.asks_each_document and _NEGATED.search(self.question) is not None
+        asked = self.asked_of_each
+        return asked is not None and asked.lacks
 
     @property
     def is_about_clauses(self) -> bool:
@@ -177,6 +179,8 @@ def _request(
     clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
     if intent is Intent.LIST and viewed and points_at_view(bare) and not means_several(bare):
         intent = Intent.CLAUSE  # what "this document" has is no question for the list of documents
+    if intent is Intent.LIST and not viewed and asks_what_they_say(question):
+        intent = Intent.CLAUSE
     is_open = not (section or clauses or asks_types) and _asks_openly(intent, question)
     return UserRequest(
         intent=intent,
@@ -369,7 +373,7 @@ def _by_names(request: UserRequest, evidence: Evidence, known: Sequence[ListedDo
     """Returns the documents whose file names or beginnings hold what the question names and the `known` ones do not:
     the fewest that hold all of it. None where the names are those of most documents, or of none."""
     listing = evidence.listing
-    if listing is None or request.viewed is not None:
+    if listing is None or request.viewed is not None or request.asked_of_each is not None:
         return []
     listed = listing.documents
     common = {word for one in listed for word in _held(one) if _is_common(word, listing)}

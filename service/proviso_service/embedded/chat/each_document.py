@@ -1,0 +1,56 @@
+"""Reads questions about which of a matter's documents have something, or have not, how many, and which has most of it:
+what each of them is asked for that."""
+
+from dataclasses import dataclass
+
+from proviso_service.embedded.chat.phrases import pattern
+from proviso_service.embedded.chat.text import content_words
+from proviso_service.language import ENGLISH
+
+_ASKS_EACH = pattern("asks_each")
+_OPENING = pattern("opening_of_each")
+_REST = pattern("rest_of_each")
+_POINTS_BACK = pattern("points_back")
+_DOCUMENTS_THAT = pattern("documents_that")
+_LACKS = pattern("lacks")
+_NEGATED_ABROAD = pattern("negated_abroad")
+_OF_UPLOADS = pattern("of_uploads")
+_LEAST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EachDocument:
+    """What each document is asked for: a question to one of them, without a negation where the documents that lack
+    something are meant."""
+
+    question: str
+    lacks: bool = False
+
+
+def asked_of_each(question: str, language: str) -> EachDocument | None:
+    """Reads a question about which documents of a matter have something; None for any other. "Which of our contracts do
+    not limit liability?" asks each of them for "limit liability"."""
+    opening = _OPENING.search(question)
+    if opening is None:
+        asks = _ASKS_EACH.search(question) is not None
+        return EachDocument(question, language != ENGLISH and bool(_NEGATED_ABROAD.search(question))) if asks else None
+    rest = _REST.split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
+    if _POINTS_BACK.match(rest):
+        before = question[: opening.start()].rstrip(":,. ")
+        rest = _DOCUMENTS_THAT.sub("", before)
+    if lacking := _LACKS.match(rest):
+        kept = next((kept for kept in lacking.groups() if kept), "")
+        return EachDocument(_of_one(f"{kept} {rest[lacking.end() :]}"), lacks=True)
+    return EachDocument(_of_one(rest) if len(rest.split()) >= _LEAST_WORDS else question)
+
+
+def asks_what_they_say(question: str) -> bool:
+    """Tells whether a question about which documents there are that ... is about what they say, and not about the
+    documents themselves."""
+    opening = _OPENING.search(question)
+    rest = question[opening.end() :] if opening else ""
+    return len(content_words(rest)) >= _LEAST_WORDS and not _OF_UPLOADS.search(rest)
+
+
+def _of_one(predicate: str) -> str:
+    return f"this agreement: {' '.join(predicate.split())}"
