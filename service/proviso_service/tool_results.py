@@ -157,8 +157,8 @@ class ExtractedAnswer(FoundPassage):
 class ExtractedAnswers(TurnResult):
     """What isaacus_extract answers. The first of the `citations` holds the `answer`, and `alternatives` other answers,
     or those of other documents where each was asked; without an answer that is sure enough there are only these. Where
-    each of `documents_asked` was asked, `not_shown` counts the answers for which there was no room, and
-    `not_shown_confidence` is that of the surest of them."""
+    each of `documents_asked` was asked, `not_shown` counts those for whose answers there was no room, and
+    `not_shown_confidence` is that of the surest of these."""
 
     question: str = ""
     answer: str = ""

@@ -45,6 +45,11 @@ SUPPLY = (
             (),
         ),
         ("Acme Inc. sells.", "Acme", ()),
+        ('EXHIBIT 10.28 SUPPLY AGREEMENT WHEREAS, Acme Inc. (the "Company") sells.', "Acme", ("Company",)),
+        ('THIS SUPPLY AGREEMENT Acme Inc. (the "Company") sells.', "Acme", ("Company",)),
+        ('as set out in Section 5.3 ("Fees") below', "Section", ()),
+        ('of 12 Dock Street, Leeds (the "Supplier")', "12 Dock Street", ()),
+        ('This Amendment Agreement (the "Amendment")', "Amendment Agreement", ()),
     ],
 )
 def test_a_contract_defines_what_it_calls_its_parties(text: str, asked: str, names: tuple[str, ...]) -> None:

@@ -31,7 +31,7 @@ _EACH_TIMES = 4
 """Where each document is asked, so many times as many passages are read."""
 
 _LEAST_OF_DOCUMENT = 3
-_BEST_OF_DOCUMENTS = 6
+_BEST_OF_DOCUMENTS = 16
 """So many answers are given where few documents are asked, and one of each where they are more."""
 
 

@@ -54,6 +54,14 @@ _NEXT_NAME = re.compile(
     r"[,;:)] and (?=[A-Z])|\b(?:between|among|amongst)\b:?|(?:^|\bby) and (?=[A-Z])|\bby (?=[A-Z])|[;:]|\(\w{1,3}\) "
 )
 _AND = re.compile(r"\band (?=[A-Z])")
+_TITLE = re.compile(r"\b(?:WHEREAS|RECITALS|WITNESSETH|AGREEMENT|EXHIBIT [\d.]+|BETWEEN|AMONG|AMENDMENT)\b[,:]?|\bThis\b[\w ]*")
+"""What may stand right before the name of a party: the end of a title or of an opening."""
+
+_NO_NAME = re.compile(
+    r"^\d|^(?:section|schedule|exhibit|page|pages)\b|\b(?:agreement|avenue|street|suite|floor|source|summary|plan)$"
+    r"|\b(?:avenue|street|suite|floor),",
+    re.IGNORECASE,
+)
 _WORD = r"[A-Z0-9&][\w&.'\u2019/-]*"
 _NAME = rf"{_WORD}(?:,? (?:{_WORD}|of|the|and|de|van|von|for|plc|inc|ltd|llc))*"
 _LEADING_NAME = re.compile(rf"(?P<name>{_NAME}),?(?: \(| (?:an?|with|having|whose|located|organi[sz]ed)\b|, | ?$)")
@@ -135,8 +143,9 @@ def _names(before: str, *, are_several: bool) -> Iterator[str]:
     """Yields the name that a definition behind the text is about, or all in the text for a definition of several."""
     pieces = _NEXT_NAME.split(before[-_MAX_CHARS_BEFORE:])
     several = [name for piece in pieces for name in _AND.split(piece)] if are_several else pieces[-1:]
-    for piece in (piece.strip(" ,.") for piece in several):
-        if match := _LEADING_NAME.match(piece) or _LAST_NAME.search(piece):
+    for piece in (_TITLE.split(piece)[-1].strip(" ,.") for piece in several):
+        match = _LEADING_NAME.match(piece) or _LAST_NAME.search(piece)
+        if match and not _NO_NAME.search(match["name"]):
             yield match["name"].removesuffix(",")
 
 

@@ -354,6 +354,8 @@ def _unit(match: re.Match[str]) -> str:
     after = (match["after"] or "").lower()
     if after == "an" and (match["words"] or match["digits"]).lower() not in ("un", "1"):
         after = ""  # the English article
+    if match["after"] == "TAG":
+        after = ""  # a name in capitals below a clause's number, not the German day
     if after in PERCENT:
         return "%"
     if after in TIMES:

@@ -141,9 +141,13 @@ class ExtractResult:
             frame |= {"documents_asked": self.outcome.documents, "not_shown": 0, "not_shown_confidence": 0.001}
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
         if "not_shown" in frame:
-            left = [citation.confidence for _, _, citation in self._by_weight()]
-            left = left[len(frame["citations"]) + len(frame["alternatives"]) :]
-            frame |= {"not_shown": len(left), "not_shown_confidence": round(max(left, default=0), _SCORE_DIGITS)}
+            shown = {one["document_id"] for one in (*frame["citations"], *frame["alternatives"])}
+            left = [one.confidence for _, _, one in self._by_weight() if one.stored.document_id not in shown]
+            documents = {one.stored.document_id for _, _, one in self._by_weight()} - shown
+            frame |= {
+                "not_shown": len(documents),
+                "not_shown_confidence": round(max(left, default=0), _SCORE_DIGITS),
+            }
         is_whole = is_whole and len(failed) <= MAX_ERRORS_SHOWN
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 
@@ -152,11 +156,13 @@ class ExtractResult:
         waiting = self._worth_showing()
         stems = stems_of(self.outcome.query.question)
         is_whole = True
+        # Where each document was asked, the best answers of all have the room that they need before the second best.
+        documents = len({one.stored.document_id for _, _, one in waiting}) if self._is_of_many else len(waiting)
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
             empty = _shown(1_000, answer, citation, passage.empty(), each=self._is_of_many)
-            share = fair_share(room, len(waiting) - position, empty, self._least_chars)
+            share = fair_share(room, documents - position % documents, empty, self._least_chars)
             part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self._is_of_many)
             if part is None:
                 return False

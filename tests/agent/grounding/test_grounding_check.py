@@ -65,6 +65,13 @@ def test_the_name_of_a_file_is_one_name_whatever_stands_in_it(sentence: str, exp
     assert outcome(sentence, sources=sources) is expected
 
 
+def test_a_name_in_capitals_below_a_clause_number_is_no_period() -> None:
+    sources = Sources()
+    sources.number(SourcePassage("d", BRACKETED, 0, TEXT, heading="5.3 TAG Fees"))
+    quoted = f"- {BRACKETED} (5.3 TAG Fees): “The Customer pays USD 5,000 a month” [1]"
+    assert outcome(quoted, sources=sources) is Outcome.GROUNDED
+
+
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [

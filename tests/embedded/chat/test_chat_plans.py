@@ -116,7 +116,7 @@ async def test_which_documents_have_none_is_answered_by_their_names(matter: Matt
     asked = await matter.ask("Which of our contracts do not say which law governs them?")
     first, _, others = asked.final.message.partition("\n\n")
     assert asked.calls("list_matter_documents")
-    assert re.match(r"I found no passage on it in \d of 8 documents: |Each of the 8 documents", first)
+    assert re.match(r"I found nothing certain on it in \d of 8 documents: |Each of the 8 documents", first)
     assert SCANS["supply-agreement"] not in first or not others
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from proviso_service.embedded.chat.comparison import only_figure
 from proviso_service.embedded.chat.each_document import EachDocument
@@ -12,8 +13,11 @@ from proviso_service.embedded.chat.wording import bullets, name, said
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
 _PROBABLY = 0.45
-_MAX_LISTED = 12
+"""From here on a document is said to have what was asked for; below, it may have it."""
 
+_MAX_LISTED = 12
+_MAX_LESS_SURE = 4
+_QUOTES = 2
 _ASKS_LAW = pattern("asks_law")
 _OF_A_STATE = pattern("of_a_state")
 _US_STATES = (
@@ -28,15 +32,35 @@ _ASKS_LARGEST = pattern("asks_largest")
 _ASKS_SMALLEST = pattern("asks_smallest")
 
 
+@dataclass(frozen=True, slots=True)
+class _Having:
+    """A document with its answers, the surest first."""
+
+    answers: tuple[ExtractedAnswer, ...]
+
+    @property
+    def first(self) -> ExtractedAnswer:
+        return self.answers[0]
+
+    @property
+    def is_certain(self) -> bool:
+        return self.first.confidence >= _PROBABLY
+
+    @property
+    def line(self) -> str:
+        """Its place and what it says there, and a second place that is as sure."""
+        certain = [one for one in self.answers[1:] if one.confidence >= _PROBABLY and one.ref != self.first.ref]
+        return "; ".join(map(line_of, (self.first, *certain[: _QUOTES - 1])))
+
+
 def by_document(
     request: UserRequest, asked: EachDocument, extracted: ExtractedAnswers, listing: DocumentList | None
 ) -> str:
     """Says which of all documents have what was asked for, or have not, or which has most of it."""
-    answers, question, language = extracted.answers, request.question, request.language
-    firsts = {one.document_id: one for one in reversed(answers)}
-    having = [one for one in answers if one.confidence >= HAS_CLAUSE and firsts[one.document_id] is one]
+    question, language = request.question, request.language
+    having = _having(extracted.answers)
     places = _US_STATES if _OF_A_STATE.search(question) else request.names
-    named = [one for one in having if any(word in sentence_of(one) for word in places)]
+    named = [one for one in having if any(word in sentence_of(one.first) for word in places)]
     asks_extreme = _ASKS_LARGEST.search(question) or _ASKS_SMALLEST.search(question)
     if asked.lacks and having and not asks_extreme:
         others = [one for one in having if one not in named]
@@ -44,27 +68,43 @@ def by_document(
             return _some_of_all(others, extracted, language)
         return _what_lacks(extracted, having, listing, language)
     having = named or having  # of laws, those of the country that is named
+    certain = [one for one in having if one.is_certain]
     if asks_extreme:
-        chosen = _extreme(having, largest=_ASKS_LARGEST.search(question) is not None)
-        others = [one for one in having if one is not chosen][: _MAX_LISTED - 1]
+        chosen = _extreme(certain or having, largest=_ASKS_LARGEST.search(question) is not None)
+        others = [one for one in having if one is not chosen]
         if chosen is not None:
-            rest = f"\n\n{said('other_figures', language)}\n{bullets(map(line_of, others))}" if others else ""
-            return f"{line_of(chosen)}{rest}"
+            rest = f"\n\n{said('other_figures', language)}\n{_lines(others, language)}" if others else ""
+            return f"{line_of(chosen.first)}{rest}"
     if not having:
-        return closest(answers, "", question, language)
-    certain = [one for one in having if one.confidence >= _PROBABLY]
+        return closest(extracted.answers, "", question, language)
     if not certain:
         return f"{said('none_for_certain', language)}\n{_lines(having, language)}"
-    return _some_of_all(certain, extracted, language)
+    return _some_of_all(certain, extracted, language) + _less_sure(having, language)
+
+
+def _having(answers: Sequence[ExtractedAnswer]) -> list[_Having]:
+    """Returns the documents that may have what was asked for, the surest first."""
+    found: dict[str, list[ExtractedAnswer]] = {}
+    for one in sorted(answers, key=lambda one: -one.confidence):
+        if one.confidence >= HAS_CLAUSE:
+            found.setdefault(one.document_id, []).append(one)
+    return [_Having(tuple(some)) for some in found.values()]
 
 
 def _what_lacks(
-    extracted: ExtractedAnswers, having: Sequence[ExtractedAnswer], listing: DocumentList | None, language: str
+    extracted: ExtractedAnswers, having: Sequence[_Having], listing: DocumentList | None, language: str
 ) -> str:
     """Says which documents do not have what was asked for."""
-    if listing is not None and listing.is_whole and _shows_all(extracted):
-        return _lacking(having, listing, language)
-    return f"{said('cannot_tell_each', language)}\n{_lines(having, language)}"
+    certain = [one for one in having if one.is_certain]
+    if listing is None or not listing.is_whole or not _shows_all(extracted):
+        return f"{said('cannot_tell_each', language)}\n{_lines(having, language)}"
+    has = {one.first.document_id for one in certain}
+    without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
+    if not without:
+        return f"{said('each_has', language, all=len(has))}\n{_lines(certain, language)}"
+    head = said("lacking", language, count=len(without), all=listing.total_count, where=", ".join(without))
+    others = f"\n\n{said('the_others', language)}\n{_lines(certain, language)}" if certain else ""
+    return head + others + _less_sure(having, language)
 
 
 def _shows_all(extracted: ExtractedAnswers) -> bool:
@@ -72,33 +112,29 @@ def _shows_all(extracted: ExtractedAnswers) -> bool:
     return not extracted.not_shown or extracted.not_shown_confidence < HAS_CLAUSE
 
 
-def _some_of_all(answers: Sequence[ExtractedAnswer], extracted: ExtractedAnswers, language: str) -> str:
+def _some_of_all(having: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:
     """Lists the documents that have what was asked for, with how many they are."""
     key = "some_of_all" if _shows_all(extracted) else "at_least_of_all"
-    head = said(key, language, count=len(answers), all=extracted.documents_asked)
-    return f"{head}\n{_lines(answers, language)}"
+    head = said(key, language, count=len(having), all=extracted.documents_asked)
+    return f"{head}\n{_lines(having, language)}"
 
 
-def _lines(answers: Sequence[ExtractedAnswer], language: str) -> str:
-    more = len(answers) - _MAX_LISTED
+def _less_sure(having: Sequence[_Having], language: str) -> str:
+    """Lists the documents of which it is not certain."""
+    unsure = [one for one in having if not one.is_certain][:_MAX_LESS_SURE]
+    return f"\n\n{said('less_sure', language)}\n{_lines(unsure, language)}" if unsure else ""
+
+
+def _lines(having: Sequence[_Having], language: str) -> str:
+    more = len(having) - _MAX_LISTED
     rest = [said("and_more", language, count=more)] if more > 0 else []
-    return bullets([*map(line_of, answers[:_MAX_LISTED]), *rest])
+    return bullets([*(one.line for one in having[:_MAX_LISTED]), *rest])
 
 
-def _lacking(having: Sequence[ExtractedAnswer], listing: DocumentList, language: str) -> str:
-    has = {one.document_id for one in having}
-    without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
-    lines = _lines(having, language)
-    if not without:
-        return f"{said('each_has', language, all=len(has))}\n{lines}"
-    head = said("lacking", language, count=len(without), all=listing.total_count, where=", ".join(without))
-    return head + (f"\n\n{said('the_others', language)}\n{lines}" if having else "")
-
-
-def _extreme(answers: Sequence[ExtractedAnswer], *, largest: bool) -> ExtractedAnswer | None:
-    """Returns the answer with the largest or smallest figure of the sort that most of them state; None where they state
-    none."""
-    found = [(figure, one) for one in answers if (figure := only_figure(one.answer or one.text))]
+def _extreme(having: Sequence[_Having], *, largest: bool) -> _Having | None:
+    """Returns the document with the largest or smallest figure of the sort that most of them state; None where they
+    state none."""
+    found = [(figure, one) for one in having if (figure := only_figure(one.first.answer or one.first.text))]
     sorts = Counter(sort for (sort, _), _ in found)
     figures = [(amount, one) for (sort, amount), one in found if sort == max(sorts, key=sorts.__getitem__)]
     if not figures:

@@ -15,7 +15,7 @@ _DOCUMENTS_THAT = pattern("documents_that")
 _LACKS = pattern("lacks")
 _NEGATED_ABROAD = pattern("negated_abroad")
 _OF_UPLOADS = pattern("of_uploads")
-_LEAST_WORDS = 3
+_LEAST_WORDS, _LEAST_SUBJECT = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def asks_what_they_say(question: str) -> bool:
     documents themselves."""
     opening = _OPENING.search(question)
     rest = question[opening.end() :] if opening else ""
-    return len(content_words(rest)) >= _LEAST_WORDS and not _OF_UPLOADS.search(rest)
+    return len(content_words(rest)) >= _LEAST_SUBJECT and not _OF_UPLOADS.search(rest)
 
 
 def _of_one(predicate: str) -> str:

@@ -34,6 +34,9 @@ _FEW_WORDS = 2
 HAS_CLAUSE = 0.25
 """From here on a document may have what was asked for, where each of several is asked."""
 
+_PLACE_OF_ALL = 0.2
+"""From here on a place is shown where all of a document are asked for."""
+
 _CLOSEST = 4
 _OF_EACH = 2
 _ASKS_ALL = pattern("asks_all")
@@ -101,12 +104,16 @@ def asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
 
 def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
     """Lists the likely answers of a document; empty where there are none."""
-    likely = _distinct([one for one in answers if one.confidence >= HAS_CLAUSE])
+    likely = _distinct([one for one in answers if one.confidence >= _PLACE_OF_ALL])
     return f"{said('all_found', language)}\n{bullets(map(line_of, likely))}" if likely else ""
 
 
 def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
-    return list({(one.document_id, sentence_of(one)): one for one in reversed(answers)}.values())[::-1]
+    """Returns the first answer of each sentence, in order."""
+    found: dict[tuple[str, str], ExtractedAnswer] = {}
+    for one in answers:
+        found.setdefault((one.document_id, sentence_of(one)), one)
+    return list(found.values())
 
 
 def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments, language: str) -> str:

@@ -32,7 +32,7 @@ _COMMON_STEMS = frozenset(
         *" ".join(ABBREVIATIONS.values()).split(),
     )
 )
-_PROPER_WORD = re.compile(r"\b[A-Z][\w&\u2019'.-]*\w")
+_PROPER_WORD = re.compile(r"\b(?:[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}\d[a-z]?\b)")
 _TIME = re.compile(
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri"
     r"|Satur|Sun)day)s?"
@@ -127,6 +127,11 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
         return []
     best = max(scored)[:2]
     return [index for share, extra, index in scored if (share, extra) == best]
+
+
+def told_apart(mention: Mention) -> frozenset[str]:
+    """Returns the stems of a mention's words that tell the document from others of its kind."""
+    return mention.stems - _COMMON_STEMS
 
 
 def _held(wanted: frozenset[str], filename: str) -> frozenset[str]:

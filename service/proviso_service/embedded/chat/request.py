@@ -19,6 +19,7 @@ from proviso_service.embedded.chat.mentions import (
     means_this_one,
     points_at_view,
     proper_words,
+    told_apart,
     without_mentions,
 )
 from proviso_service.embedded.chat.phrases import Intent, pattern
@@ -39,6 +40,7 @@ _CLAUSES = pattern("clauses")
 _YES = pattern("yes")
 _THE_OTHERS = pattern("the_others")
 _AFTER_THIS = pattern("after_this")
+_THE_TWO = pattern("the_two")
 _QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
 _ASKS_FACT = pattern("asks_fact")
 _SECTION = pattern("section")
@@ -133,8 +135,12 @@ async def understand(conversation: ReadConversation, recogniser: IntentRecognise
         intent = await recogniser.recognise(generalised(asked, mentions))
         return replace(_request(intent, asked, mentions, conversation), scope=Scope.MATTER)
     request = await _understand(question, earlier, conversation, recogniser)
-    if conversation.current.viewed is None and not request.mentions and earlier:
-        request = replace(request, names=request.names or _names_kept(question, earlier))
+    if conversation.current.viewed is None and earlier:
+        if request.intent is Intent.COMPARE and _THE_TWO.search(question):
+            before = next((found for text in reversed(earlier) if (found := proper_words(text))), ())
+            request = replace(request, names=tuple(dict.fromkeys((*request.names, *before))))
+        elif not request.mentions:
+            request = replace(request, names=request.names or _names_kept(question, earlier))
     return request
 
 
@@ -210,7 +216,8 @@ def _asks_openly(intent: Intent, question: str) -> bool:
 
 def _scope(intent: Intent, question: str, conversation: ReadConversation, *, is_open: bool) -> Scope:
     if conversation.current.viewed is None:
-        return Scope.EARLIER if _ANAPHOR.search(question) and conversation.last_answer else Scope.MATTER
+        points_back = conversation.last_answer and _ANAPHOR.search(question) and not means_several(question)
+        return Scope.EARLIER if points_back else Scope.MATTER
     points_at_view_alone = points_at_view(question) and intent not in (Intent.COMPARE, Intent.COUNT)
     if means_several(question) and not points_at_view_alone:
         return Scope.MATTER
@@ -422,12 +429,23 @@ def _named(request: UserRequest, evidence: Evidence) -> TargetDocuments:
     if evidence.listing is None:
         return TargetDocuments()
     listed = evidence.listing.documents
-    fits = {mention: match_mention(mention, [one.filename for one in listed]) for mention in request.mentions}
+    fits = {
+        mention: match_mention(mention, [one.filename for one in listed]) or _by_beginnings(mention, listed)
+        for mention in request.mentions
+    }
     indices = dict.fromkeys(index for found in fits.values() for index in found)
     lost = [mention for mention, found in fits.items() if not found]
     is_missing = evidence.listing.holds_named and (request.intent is Intent.COMPARE or not indices)
     missing = tuple(one.phrase for one in lost if one.firm) if is_missing else ()
     return _split([listed[index] for index in indices], missing, tuple(one for one, found in fits.items() if found))
+
+
+def _by_beginnings(mention: Mention, listed: Sequence[ListedDocument]) -> list[int]:
+    """Returns the place of the one document whose beginning holds most of the words of a name that fits no file's."""
+    wanted = told_apart(mention)
+    held = [len(wanted & _held(one)) for one in listed]
+    most = max(held, default=0)
+    return [held.index(most)] if most and held.count(most) == 1 else []
 
 
 def _split(

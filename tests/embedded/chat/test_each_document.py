@@ -1,0 +1,80 @@
+"""Questions about which of a matter's documents have something: what each of them is asked for that."""
+
+import pytest
+
+from proviso_service.embedded.chat.each_document import asked_of_each, asks_what_they_say
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Which of our contracts rule out lost profits?", "rule out lost profits"),
+        ("In which of these contracts is the payer barred from set-off?", "is the payer barred from set-off"),
+        ("For how many of the eight do we need consent first?", "do we need consent first"),
+        ("And under which agreements may one side audit the other?", "may one side audit the other"),
+        ("How many of our deals send quarrels to arbitrators? Name them.", "send quarrels to arbitrators"),
+        ("Which contracts make a late payer owe interest, and how much?", "make a late payer owe interest"),
+        ("Where do our contracts say that transfers need consent?", "say that transfers need consent"),
+        ("Does any of our contracts forbid hiring the other's staff?", "forbid hiring the other's staff"),
+        ("Somebody is sued and the other pays: which of our contracts have a promise like that?",)
+        + ("Somebody is sued and the other pays",),
+        ("I need the contracts under which the loser pays the lawyers. Which ones are they?",)
+        + ("the loser pays the lawyers",),
+        ("How many of our contracts can't be changed orally?", "can't be changed orally"),
+    ],
+)
+def test_each_document_is_asked_what_stands_behind_the_opening(question: str, asked: str) -> None:
+    found = asked_of_each(question, "en")
+    assert found is not None
+    assert (found.question, found.lacks) == (f"this agreement: {asked}", False)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Which of our contracts have no rule that limits liability?", "limits liability"),
+        ("Which of our contracts do not say which law governs them?", "say which law governs them"),
+        ("Are there contracts that don't limit liability? Which ones?", "limit liability"),
+        ("Which agreements lack an arbitration clause?", "an arbitration clause"),
+        ("How many contracts are silent on the governing law?", "the governing law"),
+        ("How many contracts are not under the law of a US state?", "are under the law of a US state"),
+    ],
+)
+def test_documents_that_lack_something_are_those_that_do_not_have_it(question: str, asked: str) -> None:
+    found = asked_of_each(question, "en")
+    assert found is not None
+    assert (found.question, found.lacks) == (f"this agreement: {asked}", True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the notice period?",
+        "Which of the two has to get the product approved?",
+        "Which documents must the tenant deliver?",
+        "Which of the two companies bears the tax?",
+    ],
+)
+def test_what_documents_or_parties_must_do_is_no_question_to_each_document(question: str) -> None:
+    assert asked_of_each(question, "en") is None
+
+
+def test_questions_in_another_language_are_asked_as_they_are() -> None:
+    question = "Welche unserer Verträge regeln die Haftung nicht?"
+    found = asked_of_each(question, "de")
+    assert found is not None
+    assert (found.question, found.lacks) == (question, True)
+
+
+@pytest.mark.parametrize(
+    ("question", "says"),
+    [
+        ("Which of the eight documents contain a rule on invalid clauses?", True),
+        ("Which documents are in this matter?", False),
+        ("Which documents are still being processed today?", False),
+        ("What files have we got so far?", False),
+        ("Which of all our documents bears the oldest date?", True),
+    ],
+)
+def test_what_documents_say_is_told_from_which_there_are(question: str, says: bool) -> None:
+    assert asks_what_they_say(question) is says
