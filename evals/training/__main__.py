@@ -38,8 +38,9 @@ _ENCODER_TUNED_FROM, _JUDGE_TUNED_FROM, _LANGUAGES_TUNED_FROM = 2, 6, 6
 
 _ENCODER_EPOCHS, _JUDGE_EPOCHS = 3, 3
 _LANGUAGES_STEPS = 1_300
-_EPOCHS_ON, _LANGUAGES_STEPS_ON = 1, 700
-"""The same where tuning goes on from weights that were tuned before."""
+_EPOCHS_ON, _LANGUAGES_STEPS_ON, _KNOWN_SHARE_ON = 1, 700, 0.35
+"""The same where tuning goes on from weights that were tuned before, with all sentences that have a topic, which
+were written last, and a share of what was known before."""
 
 _DROPOUT = 0.1
 _SEED = 20_260
@@ -72,7 +73,8 @@ def tune(
     given = tuned.from_bytes((target / tuned.ENCODER).read_bytes())
     teacher = Bert({**weights, **given}, _ENCODER_TUNED_FROM).to(device_of())
     if "judge" in parts:
-        cases = CaseSource(texts, pairs, teacher, tokens, every_category=every_category)
+        share = _KNOWN_SHARE_ON if goes_on else 1.0
+        cases = CaseSource(texts, pairs, teacher, tokens, every_category=every_category, known_share=share)
         reader = {**read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE), **before(tuned.JUDGE)}
         judging = Judge(Bert(reader, _JUDGE_TUNED_FROM, _DROPOUT), reader).to(device_of())
         judge.tune(judging, cases.epoch, tokens, _EPOCHS_ON if goes_on else _JUDGE_EPOCHS, seed, _say)

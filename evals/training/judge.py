@@ -25,15 +25,17 @@ _GROUPS = 16
 _CONTRAST_WEIGHT = 0.5
 _LIKELY = 12
 _TITLE_SHARE = 0.5
-_SENTENCE_SHARE = 0.7
-_ASKED = {"plain": 0.5, "lawyer": 0.5, "topic": 0.4, "true": 0.5, "false": 0.4, "swap": 0.4} | {
+_SENTENCE_SHARE, _SENTENCE_SHARE_OF_KINDS = 0.7, 0.4
+"""How often a sentence is shown, and not its passage, and that for what asks for a kind of clause."""
+
+_ASKED = {"plain": 0.5, "lawyer": 0.5, "topic": 0.9, "true": 0.5, "false": 0.4, "swap": 0.3} | {
     "short": 0.3,
     "miss": 0.25,
     "near": 0.25,
 }
 """What is written about a sentence, and the share of it that an epoch draws."""
 
-_WRONG_TEXTS = {"plain": 3, "lawyer": 3, "topic": 2, "true": 1}
+_WRONG_TEXTS = {"plain": 3, "lawyer": 3, "topic": 3, "true": 1}
 _WRONG_NATURAL = 4
 _OPPOSITES = 3_000
 _LEAST_WORDS, _MOST_WORDS = 8, 70
@@ -93,12 +95,21 @@ class Judge(nn.Module):
 
 class CaseSource:
     """Draws cases; every epoch draws others. Wrong texts are those that the tuned encoder finds near the query in the
-    same contract."""
+    same contract. `known_share` is the share drawn of all but the sentences that were written last, which have a
+    topic."""
 
     def __init__(
-        self, texts: Texts, source: PairSource, encoder: Bert, tokens: Tokens, *, every_category: bool
+        self,
+        texts: Texts,
+        source: PairSource,
+        encoder: Bert,
+        tokens: Tokens,
+        *,
+        every_category: bool,
+        known_share: float,
     ) -> None:
         self._texts = texts
+        self._known_share = known_share
         self._source = source
         self._encoder = encoder
         self._tokens = tokens
@@ -128,8 +139,9 @@ class CaseSource:
         return np.concatenate([one.cpu().numpy() for one in found])
 
     def epoch(self, rng: random.Random) -> list[Group]:
-        groups = [*self._of_written(rng), *self._of_natural(rng), *self._of_categories(rng)]
-        groups += [*self._of_headings(rng), *self._of_hypotheses(rng), *self._of_opposites(rng)]
+        known = [*self._of_natural(rng), *self._of_categories(rng), *self._of_headings(rng)]
+        known += [*self._of_hypotheses(rng), *self._of_opposites(rng)]
+        groups = [*self._of_written(rng), *rng.sample(known, round(self._known_share * len(known)))]
         rng.shuffle(groups)
         return groups
 
@@ -142,16 +154,23 @@ class CaseSource:
     def _of_written(self, rng: random.Random) -> Iterator[Group]:
         by_contract: dict[str, list[tuple[Passage, str, str, str]]] = defaultdict(list)
         for passage, _, sentence, texts in self._source.written:
-            drawn = [kind for kind in texts if rng.random() < _ASKED[kind]]
-            by_contract[passage.contract] += [(passage, sentence, kind, texts[kind]) for kind in drawn]
+            share = 1 if "topic" in texts else self._known_share
+            drawn = [kind for kind in texts if rng.random() < _ASKED[kind] * share]
+            for kind in drawn:
+                by_contract[passage.contract].append((passage, sentence, kind, texts[kind]))
         for contract, found in by_contract.items():
             near = self._near(contract, [asked for *_, asked in found])
             for (passage, sentence, kind, asked), likely in zip(found, near, strict=True):
                 others = [(its, text) for its, text in likely if text != sentence][1:]
+                if kind == "topic":
+                    others = [
+                        (its, text) for its, text in others if its is not passage and its.titles != passage.titles
+                    ]
                 wrong = rng.sample(others, min(len(others), _WRONG_TEXTS.get(kind, 0)))
+                share = _SENTENCE_SHARE_OF_KINDS if kind == "topic" else _SENTENCE_SHARE
                 yield [
-                    Case(asked, _shown(rng, passage, sentence), _VERDICTS.get(kind, Verdict.SUPPORTS)),
-                    *(Case(asked, _shown(rng, its, text), Verdict.NEITHER) for its, text in wrong),
+                    Case(asked, _shown(rng, passage, sentence, share), _VERDICTS.get(kind, Verdict.SUPPORTS)),
+                    *(Case(asked, _shown(rng, its, text, share), Verdict.NEITHER) for its, text in wrong),
                 ]
 
     def _of_opposites(self, rng: random.Random) -> Iterator[Group]:
@@ -209,9 +228,10 @@ class CaseSource:
                     if any(place.start < one.end and one.start < place.end for one in spans)
                 ]
                 wrong = [(its, text) for its, text in likely if category not in its.categories]
-                group = [Case(query, _shown(rng, *rng.choice(held)), Verdict.SUPPORTS)] if held else []
-                drawn = rng.sample(wrong, min(len(wrong), 2 if held else 1))
-                yield [*group, *(Case(query, _shown(rng, *one), Verdict.NEITHER) for one in drawn)]
+                share = _SENTENCE_SHARE_OF_KINDS
+                group = [Case(query, _shown(rng, *rng.choice(held), share), Verdict.SUPPORTS)] if held else []
+                drawn = rng.sample(wrong, min(len(wrong), 3 if held else 1))
+                yield [*group, *(Case(query, _shown(rng, *one, share), Verdict.NEITHER) for one in drawn)]
 
     def _of_headings(self, rng: random.Random) -> Iterator[Group]:
         headings = self._texts.headings
@@ -223,16 +243,19 @@ class CaseSource:
                 and passage.titles[-1].lower() in headings
             ):
                 by_title[passage.titles[-1].lower()].append(passage)
-        titles = sorted(by_title)
-        for title in titles:
+        by_contract: dict[str, list[tuple[str, Passage, str]]] = defaultdict(list)
+        for title in sorted(by_title):
             for passage in rng.sample(by_title[title], min(_MOST_OF_TITLE, len(by_title[title]))):
-                if passage.sentences:
-                    other = rng.choice([one for one in titles if one != title])
-                    query = rng.choice(headings[title])
-                    wrong = rng.choice(by_title[other])
+                if passage.sentences and passage.contract in self._vectors:
+                    by_contract[passage.contract].append((title, passage, rng.choice(headings[title])))
+        for contract, found in by_contract.items():
+            near = self._near(contract, [query for *_, query in found])
+            for (title, passage, query), likely in zip(found, near, strict=True):
+                wrong = [its for its, _ in likely if title not in map(str.lower, its.titles)]
+                if wrong:
                     yield [
                         Case(query, passage.text, Verdict.SUPPORTS),
-                        Case(query, wrong.text, Verdict.NEITHER),
+                        Case(query, rng.choice(wrong).text, Verdict.NEITHER),
                     ]
 
     def _of_hypotheses(self, rng: random.Random) -> Iterator[Group]:
@@ -291,7 +314,7 @@ def tune(
     descend(judge, draw, loss, _GROUPS, epochs, seed, say)
 
 
-def _shown(rng: random.Random, passage: Passage, sentence: str) -> str:
-    if rng.random() >= _SENTENCE_SHARE:
+def _shown(rng: random.Random, passage: Passage, sentence: str, share: float = _SENTENCE_SHARE) -> str:
+    if rng.random() >= share:
         return passage.text
     return below_title(passage.titles if rng.random() < _TITLE_SHARE else (), sentence)

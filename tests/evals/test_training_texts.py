@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from evals.data import is_measured, is_untuned, kept_out
 from evals.training.opposites import opposite_of, part_of, parties
 from evals.training.pairs import PairSource
-from evals.training.texts import WRITTEN, Texts, split_of
+from evals.training.texts import WRITTEN, Texts, Written, split_of
 from evals.training.texts import is_measured as is_measured_category
+from proviso_service.reading import Span
 
 LAW = "This lease is governed by the laws of Oregon."
 INSURANCE = "Tenant shall maintain liability insurance and name Landlord as an additional insured."
 LEASE = f"LEASE\n\n1. Rent\n\nThe rent is due monthly.\n\n2. Insurance\n\n{INSURANCE}\n\n3. Governing Law\n\n{LAW}\n"
-KINDS = {"plain", "lawyer", "true", "false", "swap", "short", "miss", "near"}
+KINDS = {"plain", "lawyer", "true", "false", "swap", "short", "miss", "near", "topic"}
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def test_what_was_written_is_about_contracts_that_are_tuned_on() -> None:
     assert max(Counter(names).values()) == 1
     assert not {name for name in names if is_untuned(name) or is_measured(name) or name in kept_out()}
     written = [one for line in lines for one in line["sentences"]]
-    assert len(written) > 6_000
+    assert len(written) > 12_000
     for one in written:
         start, end = one["evidence"]
         texts = {kind: text for kind, text in one.items() if kind != "evidence"}
@@ -74,6 +75,19 @@ def test_what_was_written_is_about_contracts_that_are_tuned_on() -> None:
         assert {"plain", "lawyer", "true", "false"} <= texts.keys() <= KINDS
         assert all(text.strip() for text in texts.values())
         assert len({*texts.values()}) == len(texts)
+
+
+def test_sentences_about_the_same_kind_of_rule_are_no_wrong_answers_to_each_other(folder: Path) -> None:
+    texts = Texts(folder)
+    names = sorted(texts.split.tuned)[:2]
+    places = [(folder / "cuad" / "contracts" / name).read_text().index("The rent") for name in names]
+    about = {"topic": "when rent is due", "plain": "when do we pay?"}
+    texts.__dict__["written"] = [Written(name, Span(at, at + 25), about) for name, at in zip(names, places, strict=True)]
+    drawn = PairSource(texts, every_category=True).epoch(random.Random(1))  # noqa: S311
+    one, other = (pair for pair in drawn if pair.query == about["topic"])
+    assert one.asked & other.held
+    plain, another = (pair for pair in drawn if pair.query == about["plain"])
+    assert not plain.asked & another.held
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ _PROBABLY = 0.45
 
 _MAX_LISTED = 12
 _MAX_LESS_SURE = 4
-_QUOTES = 2
+_QUOTES, _ALSO = 2, 0.35
+"""So much is quoted of a document, where it is as likely as that."""
+
 _ASKS_LAW = pattern("asks_law")
 _OF_A_STATE = pattern("of_a_state")
 _US_STATES = (
@@ -48,9 +50,11 @@ class _Having:
 
     @property
     def line(self) -> str:
-        """Its place and what it says there, and a second place that is as sure."""
-        certain = [one for one in self.answers[1:] if one.confidence >= _PROBABLY and one.ref != self.first.ref]
-        return "; ".join(map(line_of, (self.first, *certain[: _QUOTES - 1])))
+        """Its place and what it says there, and what else it says, where it has it for certain."""
+        others = {sentence_of(one): one for one in self.answers[:0:-1] if one.confidence >= _ALSO}
+        others.pop(sentence_of(self.first), None)
+        more = sorted(others.values(), key=lambda one: -one.confidence)[: _QUOTES - 1] if self.is_certain else ()
+        return "; ".join(map(line_of, (self.first, *more)))
 
 
 def by_document(
