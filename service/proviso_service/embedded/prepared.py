@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 MODEL_ID = "proviso-encoder-int8-2"
 """The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
-JUDGE_ID = "proviso-judge-int8-3"
+JUDGE_ID = "proviso-judge-int8-4"
 """The last number is raised when the judge judges otherwise."""
 LANGUAGES_ID = "proviso-languages-int8-2"
 """As MODEL_ID, of the encoder of other languages, whose vectors are of the same space."""

@@ -47,6 +47,21 @@ def test_documents_that_lack_something_are_those_that_do_not_have_it(question: s
 
 
 @pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("Which contract asks for the longest notice?", "How long: asks for notice?"),
+        ("Which of our deals has the highest fee, and what is it?", "How much: has fee?"),
+        ("Which of the eight bears the oldest date?", "When: bears date?"),
+        ("Which one runs the shortest?", "How long: Which one runs?"),
+    ],
+)
+def test_for_the_longest_or_largest_each_document_is_asked_for_its_figure(question: str, asked: str) -> None:
+    found = asked_of_each(question, "en")
+    assert found is not None
+    assert found.question == asked
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "What is the notice period?",

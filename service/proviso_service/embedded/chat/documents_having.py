@@ -15,6 +15,7 @@ from proviso_service.tool_results import DocumentList, ExtractedAnswer, Extracte
 _PROBABLY = 0.45
 """From here on a document is said to have what was asked for; below, it may have it."""
 
+_AS_SURE = 0.25
 _MAX_LISTED = 12
 _MAX_LESS_SURE = 4
 _QUOTES, _ALSO = 2, 0.35
@@ -136,9 +137,14 @@ def _lines(having: Sequence[_Having], language: str) -> str:
 
 
 def _extreme(having: Sequence[_Having], *, largest: bool) -> _Having | None:
-    """Returns the document with the largest or smallest figure of the sort that most of them state; None where they
-    state none."""
-    found = [(figure, one) for one in having if (figure := only_figure(one.first.answer or one.first.text))]
+    """Returns the document with the largest or smallest figure of the sort that most of them state, among those that
+    are about as sure as the surest; None where they state none."""
+    sure = max((one.first.confidence for one in having), default=0.0) - _AS_SURE
+    found = [
+        (figure, one)
+        for one in having
+        if one.first.confidence >= sure and (figure := only_figure(one.first.answer or one.first.text))
+    ]
     sorts = Counter(sort for (sort, _), _ in found)
     figures = [(amount, one) for (sort, amount), one in found if sort == max(sorts, key=sorts.__getitem__)]
     if not figures:

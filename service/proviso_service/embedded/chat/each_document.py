@@ -16,6 +16,7 @@ _LACKS = pattern("lacks")
 _NEGATED_ABROAD = pattern("negated_abroad")
 _OF_UPLOADS = pattern("of_uploads")
 _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
+_OF_EXTREMES = (("How long", pattern("of_time")), ("When", pattern("of_dates")), ("How much", pattern("of_amounts")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +33,12 @@ def asked_of_each(question: str, language: str) -> EachDocument | None:
     not limit liability?" asks each of them for "limit liability"."""
     opening = _OPENING.search(question)
     if opening is None:
-        asks = _ASKS_EACH.search(question) is not None
-        return EachDocument(question, language != ENGLISH and bool(_NEGATED_ABROAD.search(question))) if asks else None
+        if _ASKS_EACH.search(question) is None:
+            return None
+        if language != ENGLISH:
+            return EachDocument(question, _NEGATED_ABROAD.search(question) is not None)
+        is_extreme = any(extreme.search(question) for _, extreme in _OF_EXTREMES)
+        return EachDocument(_of_one(question.rstrip("?. ")) if is_extreme else question)
     rest = _REST.split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
     if _POINTS_BACK.match(rest):
         before = question[: opening.start()].rstrip(":,. ")
@@ -53,4 +58,8 @@ def asks_what_they_say(question: str) -> bool:
 
 
 def _of_one(predicate: str) -> str:
+    """Returns what one document is asked: for a figure, where the documents with the largest or smallest are meant."""
+    for asks, extreme in _OF_EXTREMES:
+        if extreme.search(predicate):
+            return f"{asks}: {' '.join(extreme.sub('', predicate, count=1).split())}?"
     return f"this agreement: {' '.join(predicate.split())}"
