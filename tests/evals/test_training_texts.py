@@ -82,7 +82,9 @@ def test_sentences_about_the_same_kind_of_rule_are_no_wrong_answers_to_each_othe
     names = sorted(texts.split.tuned)[:2]
     places = [(folder / "cuad" / "contracts" / name).read_text().index("The rent") for name in names]
     about = {"topic": "when rent is due", "plain": "when do we pay?"}
-    texts.__dict__["written"] = [Written(name, Span(at, at + 25), about) for name, at in zip(names, places, strict=True)]
+    texts.__dict__["written"] = [
+        Written(name, Span(at, at + 25), about) for name, at in zip(names, places, strict=True)
+    ]
     drawn = PairSource(texts, every_category=True).epoch(random.Random(1))  # noqa: S311
     one, other = (pair for pair in drawn if pair.query == about["topic"])
     assert one.asked & other.held

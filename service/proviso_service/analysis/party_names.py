@@ -54,7 +54,9 @@ _NEXT_NAME = re.compile(
     r"[,;:)] and (?=[A-Z])|\b(?:between|among|amongst)\b:?|(?:^|\bby) and (?=[A-Z])|\bby (?=[A-Z])|[;:]|\(\w{1,3}\) "
 )
 _AND = re.compile(r"\band (?=[A-Z])")
-_TITLE = re.compile(r"\b(?:WHEREAS|RECITALS|WITNESSETH|AGREEMENT|EXHIBIT [\d.]+|BETWEEN|AMONG|AMENDMENT)\b[,:]?|\bThis\b[\w ]*")
+_TITLE = re.compile(
+    r"\b(?:WHEREAS|RECITALS|WITNESSETH|AGREEMENT|EXHIBIT [\d.]+|BETWEEN|AMONG|AMENDMENT)\b[,:]?|\bThis\b[\w ]*"
+)
 """What may stand right before the name of a party: the end of a title or of an opening."""
 
 _NO_NAME = re.compile(

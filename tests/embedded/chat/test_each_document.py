@@ -16,10 +16,8 @@ from proviso_service.embedded.chat.each_document import asked_of_each, asks_what
         ("Which contracts make a late payer owe interest, and how much?", "make a late payer owe interest"),
         ("Where do our contracts say that transfers need consent?", "say that transfers need consent"),
         ("Does any of our contracts forbid hiring the other's staff?", "forbid hiring the other's staff"),
-        ("Somebody is sued and the other pays: which of our contracts have a promise like that?",)
-        + ("Somebody is sued and the other pays",),
-        ("I need the contracts under which the loser pays the lawyers. Which ones are they?",)
-        + ("the loser pays the lawyers",),
+        ("One is sued, the other pays: which of our contracts have a rule like that?", "One is sued, the other pays"),
+        ("I need the contracts under which the loser pays. Which ones are they?", "the loser pays"),
         ("How many of our contracts can't be changed orally?", "can't be changed orally"),
     ],
 )
