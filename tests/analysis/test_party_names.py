@@ -49,6 +49,7 @@ SUPPLY = (
         ('THIS SUPPLY AGREEMENT Acme Inc. (the "Company") sells.', "Acme", ("Company",)),
         ('as set out in Section 5.3 ("Fees") below', "Section", ()),
         ('of 12 Dock Street, Leeds (the "Supplier")', "12 Dock Street", ()),
+        ('3M Company (the "Supplier") sells.', "3M Company", ("Supplier",)),
         ('This Amendment Agreement (the "Amendment")', "Amendment Agreement", ()),
     ],
 )

@@ -60,7 +60,7 @@ _TITLE = re.compile(
 """What may stand right before the name of a party: the end of a title or of an opening."""
 
 _NO_NAME = re.compile(
-    r"^\d|^(?:section|schedule|exhibit|page|pages)\b|\b(?:agreement|avenue|street|suite|floor|source|summary|plan)$"
+    r"^\d+(?:[\s,.]|$)|^(?:section|schedule|exhibit|page|pages)\b|\b(?:agreement|avenue|street|suite|floor|source|summary|plan)$"
     r"|\b(?:avenue|street|suite|floor),",
     re.IGNORECASE,
 )

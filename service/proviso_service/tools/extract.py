@@ -142,11 +142,10 @@ class ExtractResult:
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
         if "not_shown" in frame:
             shown = {one["document_id"] for one in (*frame["citations"], *frame["alternatives"])}
-            left = [one.confidence for _, _, one in self._by_weight() if one.stored.document_id not in shown]
-            documents = {one.stored.document_id for _, _, one in self._by_weight()} - shown
+            left = [one for _, _, one in self._by_weight() if one.stored.document_id not in shown]
             frame |= {
-                "not_shown": len(documents),
-                "not_shown_confidence": round(max(left, default=0), _SCORE_DIGITS),
+                "not_shown": len({one.stored.document_id for one in left}),
+                "not_shown_confidence": round(max((one.confidence for one in left), default=0), _SCORE_DIGITS),
             }
         is_whole = is_whole and len(failed) <= MAX_ERRORS_SHOWN
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
