@@ -5,6 +5,7 @@ writes the weights of all that are shipped.
 `DIR` holds `cuad` and `contract_nli`. It takes some three hours on two cores."""
 
 import argparse
+import random
 import sys
 import time
 from collections.abc import Collection
@@ -15,10 +16,10 @@ from tokenizers import Tokenizer
 
 from evals.training import encoder, judge, languages
 from evals.training.bert import Arrays, Bert
-from evals.training.descent import device_of
-from evals.training.encoder import Tokens
+from evals.training.descent import Tokens, device_of
 from evals.training.judge import CaseSource, Judge
-from evals.training.pairs import PairSource
+from evals.training.nearest import Nearest
+from evals.training.pairs import Pair, PairSource
 from evals.training.texts import Texts
 from proviso_service.embedded import tuned
 from proviso_service.embedded.e5_format import read_multilingual
@@ -38,7 +39,7 @@ _ENCODER_TUNED_FROM, _JUDGE_TUNED_FROM, _LANGUAGES_TUNED_FROM = 2, 6, 6
 
 _ENCODER_EPOCHS, _JUDGE_EPOCHS = 2, 2
 _LANGUAGES_STEPS, _KNOWN_SHARE = 1_300, 0.5
-_EPOCHS_ON, _LANGUAGES_STEPS_ON, _KNOWN_SHARE_ON = 1, 700, 0.35
+_EPOCHS_ON, _LANGUAGES_STEPS_ON, _KNOWN_SHARE_ON = 1, 700, 0.5
 """The same where tuning goes on from weights that were tuned before, with all sentences that have a topic, which
 were written last, and a share of what was known before."""
 
@@ -68,13 +69,19 @@ def tune(
     if "encoder" in parts:
         bert = Bert({**weights, **before(tuned.ENCODER)}, _ENCODER_TUNED_FROM).to(device_of())
         epochs = _EPOCHS_ON if goes_on else _ENCODER_EPOCHS
-        encoder.tune(bert, pairs.epoch, texts.others, tokens, epochs, seed, _say)
+        share = _KNOWN_SHARE_ON if goes_on else 1.0
+
+        def drawn(rng: random.Random) -> list[Pair]:
+            return pairs.epoch(rng, Nearest(pairs.passages, bert, tokens), share)
+
+        encoder.tune(bert, drawn, texts.others, tokens, epochs, seed, _say)
         _write(target / tuned.ENCODER, bert.tuned())
     given = tuned.from_bytes((target / tuned.ENCODER).read_bytes())
     teacher = Bert({**weights, **given}, _ENCODER_TUNED_FROM).to(device_of())
     if "judge" in parts:
         share = _KNOWN_SHARE_ON if goes_on else _KNOWN_SHARE
-        cases = CaseSource(texts, pairs, teacher, tokens, every_category=every_category, known_share=share)
+        nearest = Nearest(pairs.passages, teacher, tokens)
+        cases = CaseSource(texts, pairs, nearest, every_category=every_category, known_share=share)
         reader = {**read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE), **before(tuned.JUDGE)}
         judging = Judge(Bert(reader, _JUDGE_TUNED_FROM, _DROPOUT), reader).to(device_of())
         judge.tune(judging, cases.epoch, tokens, _EPOCHS_ON if goes_on else _JUDGE_EPOCHS, seed, _say)

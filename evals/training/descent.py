@@ -7,10 +7,14 @@ from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+
+from evals.training.bert import Bert, mean_of
 
 T = TypeVar("T")
 
 Say = Callable[[str], None]
+Tokens = Callable[[str], list[int]]
 
 _RATE = 1e-4
 _WARM_SHARE = 0.05
@@ -67,6 +71,15 @@ def run(model: Callable[[Tensor, Tensor], Tensor], batch: Sequence[list[int]]) -
     back = torch.empty(len(order), dtype=torch.long)
     back[torch.tensor(order)] = torch.arange(len(order))
     return torch.cat(parts)[back.to(device)]
+
+
+def vectors(bert: Bert, texts: Sequence[list[int]]) -> Tensor:
+    """Unit vectors of texts, given as tokens."""
+
+    def mean(ids: Tensor, mask: Tensor) -> Tensor:
+        return mean_of(bert(ids, mask), mask)
+
+    return functional.normalize(run(mean, texts), dim=1)
 
 
 def device_of() -> str:

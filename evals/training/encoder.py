@@ -7,12 +7,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from evals.training.bert import Bert, mean_of
-from evals.training.descent import Say, descend, run
+from evals.training.bert import Bert
+from evals.training.descent import Say, Tokens, descend, vectors
 from evals.training.pairs import Pair
 from proviso_service.embedded.judge import MAX_QUERY_TOKENS, MAX_TEXT_TOKENS
-
-Tokens = Callable[[str], list[int]]
 
 _BATCH = 64
 _SCALE = 20.0
@@ -46,23 +44,16 @@ def tune(
     descend(bert, draw, loss, _BATCH, epochs, seed, say)
 
 
-def vectors(bert: Bert, texts: Sequence[list[int]]) -> Tensor:
-    """Unit vectors of texts, given as tokens."""
-
-    def mean(ids: Tensor, mask: Tensor) -> Tensor:
-        return mean_of(bert(ids, mask), mask)
-
-    return functional.normalize(run(mean, texts), dim=1)
-
-
 def _contrast(bert: Bert, batch: Sequence[Pair], apart: Tensor, tokens: Tokens) -> Tensor:
     asked = vectors(bert, [tokens(pair.query)[:MAX_QUERY_TOKENS] for pair in batch])
-    held = vectors(bert, [tokens(pair.text)[:MAX_TEXT_TOKENS] for pair in batch])
-    likeness = _SCALE * asked @ held.T
+    texts = [(pair.text, pair.held) for pair in batch]
+    texts += [(pair.wrong, pair.wrongly_held) for pair in batch if pair.wrong]
+    held = vectors(bert, [tokens(text)[:MAX_TEXT_TOKENS] for text, _ in texts])
     right = torch.arange(len(batch))
-    no_negative = torch.tensor([[bool(one.asked & other.held) for other in batch] for one in batch])
+    no_negative = torch.tensor([[bool(one.asked & keys) for _, keys in texts] for one in batch])
     no_negative[right, right] = False
-    likeness = likeness.masked_fill(no_negative.to(likeness.device), -1e4)
-    right = right.to(likeness.device)
-    of_held = torch.cat((likeness.T, _SCALE * held @ apart.T), dim=1)
+    likeness = (_SCALE * asked @ held.T).masked_fill(no_negative.to(held.device), -1e4)
+    right = right.to(held.device)
+    held = held[: len(batch)]
+    of_held = torch.cat((likeness[:, : len(batch)].T, _SCALE * held @ apart.T), dim=1)
     return (functional.cross_entropy(likeness, right) + functional.cross_entropy(of_held, right)) / 2

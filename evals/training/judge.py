@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evals.training.bert import Arrays, Bert
-from evals.training.descent import Say, descend, run
-from evals.training.encoder import Tokens, vectors
+from evals.training.descent import Say, Tokens, descend, run
+from evals.training.nearest import Nearest, Placed
 from evals.training.opposites import opposite_of, part_of, parties
 from evals.training.pairs import PairSource
 from evals.training.texts import Hypothesis, Passage, Texts, clause_categories, is_measured
-from proviso_service.embedded.judge import MAX_TEXT_TOKENS, Verdict, below_title, joined_tokens
+from proviso_service.embedded.judge import Verdict, below_title, joined_tokens
 
 _GROUPS = 16
 _CONTRAST_WEIGHT = 0.5
@@ -102,8 +102,7 @@ class CaseSource:
         self,
         texts: Texts,
         source: PairSource,
-        encoder: Bert,
-        tokens: Tokens,
+        nearest: Nearest,
         *,
         every_category: bool,
         known_share: float,
@@ -111,32 +110,17 @@ class CaseSource:
         self._texts = texts
         self._known_share = known_share
         self._source = source
-        self._encoder = encoder
-        self._tokens = tokens
+        self._nearest = nearest
         self._categories = [
             name for name in clause_categories(texts.questions) if every_category or not is_measured(name)
         ]
         self._by_contract: dict[str, list[Passage]] = defaultdict(list)
         for passage in source.passages:
             self._by_contract[passage.contract].append(passage)
-        self._sentences = {
-            name: [(passage, text) for passage in found for _, text in passage.sentences]
-            for name, found in self._by_contract.items()
-            if any(passage.sentences for passage in found)
-        }
+        self._sentences = nearest.sentences
         self._parties = {name: parties(text for _, text in found) for name, found in self._sentences.items()}
-        self._vectors = {name: self._embedded([text for _, text in found]) for name, found in self._sentences.items()}
-
         self._hypotheses = texts.entailments(held_out=False)
         self._likely = self._likely_of(self._hypotheses)
-
-    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        with torch.no_grad():
-            found = [
-                vectors(self._encoder, [self._tokens(text)[:MAX_TEXT_TOKENS] for text in texts[at : at + 512]])
-                for at in range(0, len(texts), 512)
-            ]
-        return np.concatenate([one.cpu().numpy() for one in found])
 
     def epoch(self, rng: random.Random) -> list[Group]:
         known = [*self._of_natural(rng), *self._of_categories(rng), *self._of_headings(rng)]
@@ -145,11 +129,8 @@ class CaseSource:
         rng.shuffle(groups)
         return groups
 
-    def _near(self, contract: str, queries: Sequence[str]) -> list[list[tuple[Passage, str]]]:
-        """The sentences of the contract that are nearest to each query."""
-        likeness = self._embedded(queries) @ self._vectors[contract].T
-        best = np.argsort(-likeness, axis=1)[:, :_LIKELY]
-        return [[self._sentences[contract][index] for index in row] for row in best]
+    def _near(self, contract: str, queries: Sequence[str]) -> list[list[Placed]]:
+        return self._nearest.near(contract, queries, _LIKELY)
 
     def _of_written(self, rng: random.Random) -> Iterator[Group]:
         by_contract: dict[str, list[tuple[Passage, str, str, str]]] = defaultdict(list)
@@ -194,7 +175,7 @@ class CaseSource:
 
     def _of_natural(self, rng: random.Random) -> Iterator[Group]:
         for contract, question, spans in self._texts.natural:
-            if contract not in self._vectors:
+            if contract not in self._sentences:
                 continue
             (wrong,) = self._near(contract, [question])
             for span in spans:
@@ -214,7 +195,7 @@ class CaseSource:
 
     def _of_categories(self, rng: random.Random) -> Iterator[Group]:
         for contract, passages in self._by_contract.items():
-            if contract not in self._vectors:
+            if contract not in self._sentences:
                 continue
             queries = [rng.choice(self._texts.wordings[category]) for category in self._categories]
             near = self._near(contract, queries)
@@ -246,7 +227,7 @@ class CaseSource:
         by_contract: dict[str, list[tuple[str, Passage, str]]] = defaultdict(list)
         for title in sorted(by_title):
             for passage in rng.sample(by_title[title], min(_MOST_OF_TITLE, len(by_title[title]))):
-                if passage.sentences and passage.contract in self._vectors:
+                if passage.sentences and passage.contract in self._sentences:
                     by_contract[passage.contract].append((title, passage, rng.choice(headings[title])))
         for contract, found in by_contract.items():
             near = self._near(contract, [query for *_, query in found])
@@ -285,8 +266,8 @@ class CaseSource:
         agreements: dict[str, NDArray[np.float32]] = {}
         for one in hypotheses:
             if one.agreement not in agreements:
-                agreements[one.agreement] = self._embedded(one.sentences)
-            (asked,) = self._embedded([self._texts.hypothesis_text(one.key)])
+                agreements[one.agreement] = self._nearest.embedded(one.sentences)
+            (asked,) = self._nearest.embedded([self._texts.hypothesis_text(one.key)])
             found[one] = set(np.argsort(-(agreements[one.agreement] @ asked))[: len(one.deciding) + _LIKELY].tolist())
         return found
 

@@ -9,8 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from evals.training.bert import Arrays, Bert
-from evals.training.descent import Say, descend
-from evals.training.encoder import Tokens, vectors
+from evals.training.descent import Say, Tokens, descend, vectors
 from evals.training.texts import Texts
 from proviso_service.embedded.judge import MAX_TEXT_TOKENS
 

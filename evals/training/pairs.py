@@ -3,8 +3,11 @@
 import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
+
+from evals.training.nearest import Nearest
 from evals.training.texts import Passage, Texts, clause_categories, is_measured
 from proviso_service.reading import Span
 
@@ -25,18 +28,23 @@ _PLAIN_TITLES = frozenset(
     )
 )
 _RUN_PAIRS = 8
+_WRONG_OF = 8
+_LESS_NEAR = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`asked` are the keys of what the query asks for, and `held` those of what the text holds: a text is no wrong
-    answer to the query of another pair where they have a key in common."""
+    answer to the query of another pair where they have a key in common. `wrong` is a text of the same contract that is
+    near the query and does not answer it, where there is one, and `wrongly_held` are its keys."""
 
     contract: str
     query: str
     text: str
     asked: frozenset[str]
     held: frozenset[str]
+    wrong: str = ""
+    wrongly_held: frozenset[str] = frozenset()
 
 
 class PairSource:
@@ -93,11 +101,15 @@ class PairSource:
                     self._evidence[id(passage)].add(_place_key(contract, span))
         return found
 
-    def epoch(self, rng: random.Random) -> list[Pair]:
+    def epoch(self, rng: random.Random, nearest: Nearest, known_share: float) -> list[Pair]:
         """The pairs of one epoch in an order that brings some of the same contract together: these are the negatives
-        that teach most."""
-        pairs = [*self._of_written(rng), *self._of_headings(rng), *self._of_categories(rng), *self._of_natural(rng)]
-        pairs += self._of_hypotheses(rng)
+        that teach most, beside those that are `nearest`. `known_share` is the share drawn of all but what is about the
+        sentences that were written last, which have a topic."""
+        known = [*self._of_headings(rng), *self._of_categories(rng), *self._of_natural(rng), *self._of_hypotheses(rng)]
+        pairs = []
+        for pair, is_known in self._of_written(rng):
+            (known if is_known else pairs).append(pair)
+        pairs += rng.sample(known, round(known_share * len(known)))
         rng.shuffle(pairs)
         by_contract: dict[str, list[Pair]] = defaultdict(list)
         for pair in pairs:
@@ -106,21 +118,47 @@ class PairSource:
             found[at : at + _RUN_PAIRS] for found in by_contract.values() for at in range(0, len(found), _RUN_PAIRS)
         ]
         rng.shuffle(runs)
-        return [pair for run in runs for pair in run]
+        return self._with_wrong([pair for run in runs for pair in run], nearest, rng)
+
+    def _with_wrong(self, pairs: Sequence[Pair], nearest: Nearest, rng: random.Random) -> list[Pair]:
+        """The pairs, each with one of the sentences, or its passage, that an encoder has nearest to the query of those
+        that it has less near than the right text: what is nearer, or as near, may well answer it too."""
+        by_contract: dict[str, list[int]] = defaultdict(list)
+        for index, pair in enumerate(pairs):
+            by_contract[pair.contract].append(index)
+        found = list(pairs)
+        for contract, indices in by_contract.items():
+            sentences = nearest.sentences.get(contract, ())
+            if not sentences:
+                continue
+            asked = nearest.embedded([pairs[index].query for index in indices])
+            right = (asked * nearest.embedded([pairs[index].text for index in indices])).sum(axis=1)
+            likeness = asked @ nearest.vectors[contract].T
+            held = [self._held(passage) for passage, _ in sentences]
+            for index, its_right, row in zip(indices, right, likeness, strict=True):
+                order = np.argsort(-np.where(row < _LESS_NEAR * its_right, row, -1))[:_WRONG_OF]
+                wrong = [at for at in order if row[at] < _LESS_NEAR * its_right and not held[at] & pairs[index].asked]
+                if wrong:
+                    at = rng.choice(wrong)
+                    passage, sentence = sentences[at]
+                    text = sentence if rng.random() < 0.5 else passage.text
+                    found[index] = replace(pairs[index], wrong=text, wrongly_held=held[at])
+        return found
 
     def _held(self, passage: Passage) -> frozenset[str]:
         titles = (f"title {title.lower()}" for title in passage.titles)
         categories = (f"category {name}" for name in passage.categories)
         return frozenset((*titles, *categories, *self._evidence[id(passage)]))
 
-    def _of_written(self, rng: random.Random) -> Iterator[Pair]:
+    def _of_written(self, rng: random.Random) -> Iterator[tuple[Pair, bool]]:
         for passage, span, sentence, texts in self._places:
             key = _place_key(passage.contract, span)
             for kind in _ASKING:
                 if kind in texts:
                     text = sentence if rng.random() < 0.5 else passage.text
                     asked = _topic_key(texts) | {key} if kind == "topic" else frozenset((key,))
-                    yield Pair(passage.contract, texts[kind], text, asked, self._held(passage) | {key})
+                    pair = Pair(passage.contract, texts[kind], text, asked, self._held(passage) | {key})
+                    yield pair, "topic" not in texts
 
     def _of_headings(self, rng: random.Random) -> Iterator[Pair]:
         by_title: dict[str, list[tuple[str, Passage]]] = defaultdict(list)

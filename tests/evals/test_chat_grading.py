@@ -62,8 +62,8 @@ def test_the_questions_are_many_and_half_of_them_are_held_out() -> None:
     assert not held & {name for matter, names in matters.items() if not matter.startswith("held") for name in names}
 
 
-def test_the_questions_about_which_documents_are_about_contracts_that_nothing_is_held_out_with() -> None:
-    matters, questions = read_questions(QUESTIONS.with_name("which_documents.json"))
+def test_further_questions_are_about_contracts_that_nothing_is_held_out_with() -> None:
+    matters, questions = read_questions(QUESTIONS.with_name("more_questions.json"))
     held, _ = read_questions(QUESTIONS)
     named = {name for names in matters.values() for name in names}
     assert not named & {name for names in held.values() for name in names}

@@ -14,6 +14,7 @@ from proviso_service.embedded.chat.request import generalised
 from proviso_service.models import Vectors
 from tests.support.chat_utterances import HELD_OUT, TUNED, Labelled
 
+ASKING = {Intent.FACT, Intent.CLAUSE}
 DOCUMENT_FREE = {Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC}
 
 
@@ -52,6 +53,24 @@ def test_the_sets_are_distinct_from_the_examples_and_each_other() -> None:
     assert len(tuned) == len(TUNED) >= 60
     assert len(held_out) == len(HELD_OUT) >= 60
     assert not held_out & (tuned | {text.rstrip(".?!") for text in examples} | examples)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How often can we go in and audit their plants?", ASKING),
+        ("How often does the agreement mention arbitration?", {Intent.COUNT}),
+        ("Are we protected if they later sell stock for less than we paid?", ASKING),
+        ("What do we owe before we may give the work to a different manufacturer?", ASKING),
+        ("Are the two liability caps different?", {Intent.COMPARE}),
+        ("Please summarise the exculpation wording: what fault makes the adviser liable?", ASKING),
+        ("Please summarise the agreement.", {Intent.SUMMARY}),
+    ],
+)
+async def test_a_word_alone_does_not_decide_what_is_asked(
+    embedder: MiniLmEmbedder, question: str, expected: set[Intent]
+) -> None:
+    assert await IntentRecogniser(embedder).recognise(question) in expected
 
 
 class CountingEmbedder:

@@ -18,7 +18,9 @@ from proviso_service.embedded.chat.conversation import (
     read_evidence,
     read_user_message,
 )
-from proviso_service.embedded.chat.mentions import find_mentions, match_mention, without_mentions
+from proviso_service.embedded.chat.mentions import find_mentions, match_mention, proper_words, without_mentions
+from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
 from proviso_service.embedded.chat.wording import quote, said
 
@@ -214,3 +216,39 @@ def test_sentences_take_the_same_parts_in_every_language() -> None:
 )
 def test_sentences_are_said_in_the_language_of_the_question_or_in_english(language: str, sentence: str) -> None:
     assert said("side_by_side", language) == sentence
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "What is the notice period, and to whom must the notice be sent?",
+            ["What is the notice period", "to whom must the notice be sent?"],
+        ),
+        (
+            "How long may the breaching side repair, and can the supplier claim charges?",
+            ["How long may the breaching side repair", "can the supplier claim charges?"],
+        ),
+        (
+            "When is the first fee due? And who bears the taxes on it?",
+            ["When is the first fee due?", "who bears the taxes on it?"],
+        ),
+        ("By when and to whom must the notice be sent?", None),
+        ("Which fees and which taxes are refundable?", None),
+        ("What happens on default, and why?", None),
+        ("The line was flooded. What must we send, and when?", None),
+    ],
+)
+def test_a_message_that_asks_two_things_has_two_parts(question: str, parts: list[str] | None) -> None:
+    assert list(UserRequest(Intent.FACT, question).parts) == (parts or [question])
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Acme vs. Globex: who may assign?", ("Acme", "Globex")),
+        ("Insurance must be kept. Who pays?", ()),
+    ],
+)
+def test_names_of_parties_are_read_out_of_a_question(question: str, names: tuple[str, ...]) -> None:
+    assert proper_words(question) == names

@@ -180,6 +180,38 @@ async def test_a_follow_up_keeps_the_document(matter: Matter) -> None:
     assert asked.quoted == {SCANS["mutual-nda"]}
 
 
+async def test_a_follow_up_about_another_document_keeps_what_was_asked(matter: Matter) -> None:
+    await matter.ask("Which law applies to our deal with Halcyon?", "s-other")
+    asked = await matter.ask("and the one with Sumire?", "s-other")
+    assert asked.quoted == {SCANS["supply-agreement"]}
+    assert "Singapore" in asked.final.message
+
+
+async def test_what_was_asked_is_compared_with_another_document(matter: Matter) -> None:
+    await matter.ask("Which law applies to our deal with Halcyon?", "s-compare")
+    asked = await matter.ask("And how does that compare with the Sumire contract?", "s-compare")
+    assert asked.quoted == {SCANS["mutual-nda"], SCANS["supply-agreement"]}
+    assert "Singapore" in asked.final.message
+
+
+async def test_two_questions_at_once_are_both_answered(matter: Matter) -> None:
+    asked = await matter.ask(
+        "How long does Sumire have to acknowledge an order, and which law governs the supply agreement?"
+    )
+    assert [call["question"] for call in asked.calls("isaacus_extract")] == [
+        "How long does Sumire have to acknowledge an order",
+        "which law governs the agreement?",
+    ]
+    assert "five business days" in asked.final.message
+    assert "Singapore" in asked.final.message
+
+
+async def test_how_often_something_may_be_done_is_no_count_of_words(matter: Matter) -> None:
+    asked = await matter.ask("How often may the landlord of the Avonquay lease inspect the premises?")
+    assert asked.calls("isaacus_extract")
+    assert "all the words" not in asked.final.message
+
+
 @pytest.mark.parametrize(
     ("question", "said"),
     [

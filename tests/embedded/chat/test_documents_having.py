@@ -1,6 +1,8 @@
 """Which documents have something: those that do, those of which it is not certain, and which has most of it; and which
 documents a question names."""
 
+import pytest
+
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.mentions import find_mentions
@@ -69,3 +71,30 @@ def test_a_document_is_known_by_words_at_its_beginning_beside_one_that_is_known_
     request = UserRequest(Intent.COMPARE, question, mentions=find_mentions(question))
     listing = DocumentList(total_count=3, documents=(hosting, pipeline, LISTED[2]))
     assert find_target_documents(request, Evidence(listing=listing)).ids == ["h", "p"]
+
+
+LAWS = (
+    found("a.txt", "This Agreement is governed by the laws of the State of New York.", 0.9, 1),
+    found("b.txt", "The laws of New Jersey apply.", 0.9, 2),
+    found("c.txt", "The laws of France apply.", 0.9, 3),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("How many of our contracts are under New York law?", {"a.txt"}),
+        ("Which of our contracts are governed by French law?", {"c.txt"}),
+        ("Which of our contracts are under the law of a US state?", {"a.txt", "b.txt"}),
+        ("Which of our contracts are not governed by New York law?", {"b.txt", "c.txt"}),
+    ],
+)
+def test_documents_under_a_law_are_those_whose_clause_names_it(question: str, named: set[str]) -> None:
+    answer = said(question, *LAWS)
+    assert {name for name in NAMES if name in answer} == named
+
+
+def test_none_is_under_a_law_that_no_document_names() -> None:
+    answer = said("Which of our contracts are governed by Ohio law?", *LAWS)
+    assert answer.startswith("I found no document that says so for certain.")
+    assert "New Jersey" in answer

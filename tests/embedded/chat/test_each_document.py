@@ -36,7 +36,6 @@ def test_each_document_is_asked_what_stands_behind_the_opening(question: str, as
         ("Which agreements lack an arbitration clause?", "an arbitration clause"),
         ("How many contracts are silent on the governing law?", "the governing law"),
         ("Which of our contracts say nothing about the governing law?", "the governing law"),
-        ("How many contracts are not under the law of a US state?", "are under the law of a US state"),
     ],
 )
 def test_documents_that_lack_something_are_those_that_do_not_have_it(question: str, asked: str) -> None:
@@ -52,12 +51,42 @@ def test_documents_that_lack_something_are_those_that_do_not_have_it(question: s
         ("Which of our deals has the highest fee, and what is it?", "How much: has fee?"),
         ("Which of the eight bears the oldest date?", "When: bears date?"),
         ("Which one runs the shortest?", "How long: Which one runs?"),
+        ("Which of the seven contracts is the oldest, and what is its date?", "What is the date of this agreement?"),
     ],
 )
 def test_for_the_longest_or_largest_each_document_is_asked_for_its_figure(question: str, asked: str) -> None:
     found = asked_of_each(question, "en")
     assert found is not None
     assert found.question == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "place", "lacks"),
+    [
+        ("How many of our contracts are under New York law?", "New York", False),
+        ("Which of our contracts are governed by Californian law?", "Californian", False),
+        ("Which agreements are governed by the laws of the State of Delaware?", "Delaware", False),
+        ("Which of our contracts are not governed by English law?", "English", True),
+        ("How many contracts are not under the law of a US state?", "", True),
+    ],
+)
+def test_for_those_under_a_law_each_document_is_asked_for_its_law(question: str, place: str, *, lacks: bool) -> None:
+    found = asked_of_each(question, "en")
+    assert found is not None
+    assert (found.question, found.place, found.lacks) == ("Which law governs this agreement?", place, lacks)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Lesquels de nos contrats prévoient un renouvellement ?",
+        "Dans quels contrats trouve-t-on un droit de préférence ?",
+        "In wie vielen unserer Verträge ist das UN-Kaufrecht ausgeschlossen?",
+        "Welche unserer Verträge verlängern sich von selbst?",
+    ],
+)
+def test_each_document_is_asked_in_other_languages_too(question: str) -> None:
+    assert asked_of_each(question, "de") is not None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Which of a matter's documents have something, or have not, how many, and which has most of it: the answer."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from proviso_service.embedded.chat.comparison import only_figure
 from proviso_service.embedded.chat.each_document import EachDocument
 from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, line_of, sentence_of
-from proviso_service.embedded.chat.phrases import pattern
+from proviso_service.embedded.chat.phrases import pattern, table
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import bullets, name, said
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
@@ -16,6 +17,7 @@ _PROBABLY = 0.45
 """From here on a document is said to have what was asked for; below, it may have it."""
 
 _AS_SURE = 0.25
+_LEAST_CHARS, _ENDING_CHARS = 4, 3
 _MAX_LISTED = 12
 _MAX_LESS_SURE = 4
 _QUOTES, _ALSO = 2, 0.35
@@ -23,14 +25,8 @@ _QUOTES, _ALSO = 2, 0.35
 
 _ASKS_LAW = pattern("asks_law")
 _OF_A_STATE = pattern("of_a_state")
-_US_STATES = (
-    *("Alabama", "Alaska", "Arizona", "Arkansas", "California", "Colorado", "Connecticut", "Delaware", "Florida"),
-    *("Georgia", "Hawaii", "Idaho", "Illinois", "Indiana", "Iowa", "Kansas", "Kentucky", "Louisiana", "Maine"),
-    *("Maryland", "Massachusetts", "Michigan", "Minnesota", "Mississippi", "Missouri", "Montana", "Nebraska"),
-    *("Nevada", "New Hampshire", "New Jersey", "New Mexico", "New York", "North Carolina", "North Dakota", "Ohio"),
-    *("Oklahoma", "Oregon", "Pennsylvania", "Rhode Island", "South Carolina", "South Dakota", "Tennessee", "Texas"),
-    *("Utah", "Vermont", "Virginia", "Washington", "Wisconsin", "Wyoming"),
-)
+_US_STATES = pattern("us_states")
+_COUNTRIES = table("countries")
 _ASKS_LARGEST = pattern("asks_largest")
 _ASKS_SMALLEST = pattern("asks_smallest")
 
@@ -64,27 +60,37 @@ def by_document(
     """Says which of all documents have what was asked for, or have not, or which has most of it."""
     question, language = request.question, request.language
     having = _having(extracted.answers)
-    places = _US_STATES if _OF_A_STATE.search(question) else request.names
-    named = [one for one in having if any(word in sentence_of(one.first) for word in places)]
+    places = _US_STATES if _OF_A_STATE.search(question) else _any_of((asked.place,) if asked.place else request.names)
+    named = [one for one in having if places.search(sentence_of(one.first))]
     asks_extreme = _ASKS_LARGEST.search(question) or _ASKS_SMALLEST.search(question)
     if asked.lacks and having and not asks_extreme:
         others = [one for one in having if one not in named]
-        if named and others and _ASKS_LAW.search(question):
+        if others and (asked.place or (named and _ASKS_LAW.search(question))):
             return _some_of_all(others, extracted, language)
         return _what_lacks(extracted, having, listing, language)
-    having = named or having  # of laws, those of the country that is named
-    certain = [one for one in having if one.is_certain]
+    meant = named if asked.place else named or having  # of laws, those of the country that is named
+    certain = [one for one in meant if one.is_certain]
     if asks_extreme:
-        chosen = _extreme(certain or having, largest=_ASKS_LARGEST.search(question) is not None)
-        others = [one for one in having if one is not chosen]
+        chosen = _extreme(certain or meant, largest=_ASKS_LARGEST.search(question) is not None)
+        others = [one for one in meant if one is not chosen]
         if chosen is not None:
             rest = f"\n\n{said('other_figures', language)}\n{_lines(others, language)}" if others else ""
             return f"{line_of(chosen.first)}{rest}"
     if not having:
         return closest(extracted.answers, "", question, language)
     if not certain:
-        return f"{said('none_for_certain', language)}\n{_lines(having, language)}"
-    return _some_of_all(certain, extracted, language) + _less_sure(having, language)
+        return f"{said('none_for_certain', language)}\n{_lines(meant or having, language)}"
+    return _some_of_all(certain, extracted, language) + _less_sure(meant, language)
+
+
+def _any_of(places: Sequence[str]) -> re.Pattern[str]:
+    """A pattern of any of these names, also where a place is named by its adjective ("Californian", "English")."""
+    beginnings = [r"[\w.]*\s+".join(map(_beginning, place.split())) for place in places]
+    return re.compile(rf"\b(?:{'|'.join(beginnings)})" if beginnings else "(?!)")
+
+
+def _beginning(word: str) -> str:
+    return re.escape(_COUNTRIES.get(word.lower(), word[: max(_LEAST_CHARS, len(word) - _ENDING_CHARS)]))
 
 
 def _having(answers: Sequence[ExtractedAnswer]) -> list[_Having]:

@@ -16,16 +16,23 @@ _LACKS = pattern("lacks")
 _NEGATED_ABROAD = pattern("negated_abroad")
 _OF_UPLOADS = pattern("of_uploads")
 _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
-_OF_EXTREMES = (("How long", pattern("of_time")), ("When", pattern("of_dates")), ("How much", pattern("of_amounts")))
+_OF_EXTREMES = (
+    ("How long", pattern("of_time"), "How long does this agreement last?"),
+    ("When", pattern("of_dates"), "What is the date of this agreement?"),
+    ("How much", pattern("of_amounts"), "How much is to be paid under this agreement?"),
+)
+_LAW_OF = pattern("law_of")
+_WHICH_LAW = "Which law governs this agreement?"
 
 
 @dataclass(frozen=True, slots=True)
 class EachDocument:
     """What each document is asked for: a question to one of them, without a negation where the documents that lack
-    something are meant."""
+    something are meant. Those of which the answer says the `place` are meant, where there is one."""
 
     question: str
     lacks: bool = False
+    place: str = ""
 
 
 def asked_of_each(question: str, language: str) -> EachDocument | None:
@@ -37,13 +44,16 @@ def asked_of_each(question: str, language: str) -> EachDocument | None:
             return None
         if language != ENGLISH:
             return EachDocument(question, _NEGATED_ABROAD.search(question) is not None)
-        is_extreme = any(extreme.search(question) for _, extreme in _OF_EXTREMES)
+        is_extreme = any(extreme.search(question) for _, extreme, _ in _OF_EXTREMES)
         return EachDocument(_of_one(question.rstrip("?. ")) if is_extreme else question)
     rest = _REST.split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
     if _POINTS_BACK.match(rest):
         before = question[: opening.start()].rstrip(":,. ")
         rest = _DOCUMENTS_THAT.sub("", before)
-    if lacking := _LACKS.match(rest):
+    lacking = _LACKS.match(rest)
+    if law := _LAW_OF.search(rest):
+        return EachDocument(_WHICH_LAW, lacks=lacking is not None, place=law["named"] or law["of"] or "")
+    if lacking:
         kept = next((kept for kept in lacking.groups() if kept), "")
         return EachDocument(_of_one(f"{kept} {rest[lacking.end() :]}"), lacks=True)
     return EachDocument(_of_one(rest) if len(rest.split()) >= _LEAST_WORDS else question)
@@ -59,7 +69,8 @@ def asks_what_they_say(question: str) -> bool:
 
 def _of_one(predicate: str) -> str:
     """Returns what one document is asked: for a figure, where the documents with the largest or smallest are meant."""
-    for asks, extreme in _OF_EXTREMES:
+    for asks, extreme, of_all in _OF_EXTREMES:
         if extreme.search(predicate):
-            return f"{asks}: {' '.join(extreme.sub('', predicate, count=1).split())}?"
+            rest = extreme.sub("", predicate, count=1)
+            return f"{asks}: {' '.join(rest.split())}?" if content_words(rest) else of_all
     return f"this agreement: {' '.join(predicate.split())}"

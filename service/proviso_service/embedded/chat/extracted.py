@@ -17,7 +17,7 @@ from proviso_service.embedded.chat.text import (
 )
 from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
-from proviso_service.tool_results import ExtractedAnswer
+from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
 
 SURE = 0.88
 """From this confidence on an answer is stated, not offered: lower, fewer of the questions that were worked with are
@@ -81,11 +81,25 @@ def stated_by_several(answers: Sequence[ExtractedAnswer], language: str) -> str:
 
 def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, language: str) -> str:
     """Offers the likeliest answers where none is sure; empty where none comes near."""
-    near = _distinct([one for one in answers if _comes_near(one, question)])[:_CLOSEST]
-    if not near:
+    return _offered(_distinct([one for one in answers if _comes_near(one, question)])[:_CLOSEST], where, language)
+
+
+def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str) -> str:
+    """Gives the answers to the two questions of one that asks two things at once: what is sure, and then what comes
+    closest to the other. Empty where only one was asked."""
+    if len(found) != len(request.parts) or len(found) == 1:
         return ""
+    sure = [stated_answer(one.answers[0], request.language) for one in found if is_sure(one.answers)]
+    near: list[ExtractedAnswer] = []
+    for part, one in zip(request.parts, found, strict=True):
+        if not is_sure(one.answers):
+            near += _distinct([answer for answer in one.answers if _comes_near(answer, part)])[:_OF_EACH]
+    return "\n\n".join([*dict.fromkeys(sure), *filter(None, [_offered(_distinct(near), where, request.language)])])
+
+
+def _offered(near: Sequence[ExtractedAnswer], where: str, language: str) -> str:
     head = said("not_sure_in", language, where=where) if where else said("not_sure", language)
-    return f"{head}\n{bullets(map(line_of, near))}"
+    return f"{head}\n{bullets(map(line_of, near))}" if near else ""
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:

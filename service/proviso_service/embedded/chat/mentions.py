@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat.phrases import abbreviations, pattern, words
+from proviso_service.embedded.chat.phrases import pattern, table, words
 from proviso_service.embedded.chat.text import stem
 from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
-ABBREVIATIONS = abbreviations()
+ABBREVIATIONS = table("abbreviations")
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
 _WEAK_KINDS = words("weak_kinds")
@@ -37,6 +37,7 @@ _TIME = re.compile(
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri"
     r"|Satur|Sun)day)s?"
 )
+_BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|/)\s+[A-Z]")
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
 _THIS = pattern("this")
 _THE_ONE = pattern("the_one")
@@ -83,9 +84,11 @@ def proper_words(question: str) -> tuple[str, ...]:
     found = []
     for match in _PROPER_WORD.finditer(question):
         word = match[0].strip(".'\u2019")
-        is_first = not re.search(r"\w", question[: match.start()]) or question[: match.start()].rstrip()[-1:] in ".?!:"
+        before = question[: match.start()].rstrip()
+        is_first = not re.search(r"\w", before) or (before[-1] in ".?!:" and not before.endswith(" vs."))
         is_common = word.lower() in REQUEST_STOP_WORDS or stem(word.lower()) in _COMMON_STEMS or _TIME.fullmatch(word)
-        if is_common or (is_first and not (word.isupper() or any(map(str.isdigit, word)) or _HAS_NAME.match(word))):
+        is_name = word.isupper() or any(map(str.isdigit, word)) or _HAS_NAME.match(word)
+        if is_common or (is_first and not (is_name or _BESIDE_ANOTHER.match(question, match.end()))):
             continue
         found.append(word)
     return tuple(dict.fromkeys(found))

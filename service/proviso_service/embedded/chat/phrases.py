@@ -52,9 +52,9 @@ def words(name: str) -> frozenset[str]:
     return frozenset(_data()["words"][name].split())
 
 
-def abbreviations() -> Mapping[str, str]:
-    """Returns what abbreviations of kinds of agreements stand for."""
-    found: Mapping[str, str] = _data()["abbreviations"]
+def table(name: str) -> Mapping[str, str]:
+    """Returns what each word of a table stands for. Raises KeyError when there is none of the name."""
+    found: Mapping[str, str] = _data()[name]
     return found
 
 

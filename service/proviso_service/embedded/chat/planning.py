@@ -12,7 +12,7 @@ from typing import Any
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.extracted import asks_for_all
 from proviso_service.embedded.chat.intents import speaks_of_documents
-from proviso_service.embedded.chat.mentions import ABBREVIATIONS, proper_words, without_mentions
+from proviso_service.embedded.chat.mentions import ABBREVIATIONS, find_mentions, proper_words, without_mentions
 from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.request import (
     Scope,
@@ -165,6 +165,7 @@ def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Fac
         "asks each": request.asked_of_each is not None,
         "asks all": asks_for_all(request, target),
         "counts words": asks_words,
+        "asks two": len(request.parts) > 1,
     }
 
 
@@ -196,8 +197,9 @@ def made_of(
             made = [_search(request, read, most)] if read.documents else []
         case {"call": "compare"}:
             made = _comparison(request, target, evidence)
-        case {"call": "extract", **given} if given.keys() <= {"of_each"}:
-            made = [_extraction(request, target, each=given.get("of_each", False))]
+        case {"call": "extract", **given} if given.keys() <= {"of_each", "part"}:
+            asked = request.parts[given["part"] - 1] if "part" in given else request.question
+            made = [_extraction(request, asked, target, each=given.get("of_each", False))]
         case {"call": "search", "most": most, **given} if given.keys() <= {"each"}:
             made = [_search(request, target, most, each=given.get("each", 0))]
         case _:
@@ -209,9 +211,10 @@ def _where(target: TargetDocuments) -> dict[str, Any]:
     return {"document_ids": target.ids} if target.documents else {}
 
 
-def _extraction(request: UserRequest, target: TargetDocuments, *, each: bool) -> PlannedCall:
+def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, each: bool) -> PlannedCall:
     asked = request.asked_of_each if each and not target.documents else None
-    question = asked.question if asked else without_mentions(request.question, target.matched, "agreement")
+    matched = target.matched if text == request.question else find_mentions(text)
+    question = asked.question if asked else without_mentions(text, matched, "agreement")
     if len(target.documents) > 1 and (names := proper_words(question)):
         # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)

@@ -41,11 +41,15 @@ _YES = pattern("yes")
 _THE_OTHERS = pattern("the_others")
 _AFTER_THIS = pattern("after_this")
 _THE_TWO = pattern("the_two")
+_SAME_POINT = pattern("same_point")
+_SECOND_QUESTION = pattern("second_question")
+_ASKS = pattern("asks")
 _QUOTED = re.compile(r"[\"“']([^\"“”']{2,80})[\"”']")
 _ASKS_FACT = pattern("asks_fact")
 _SECTION = pattern("section")
 _DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
-_MAX_FOLLOW_UP_WORDS = 10
+_MAX_FOLLOW_UP_WORDS = 12
+_LEAST_OF_PART = 2
 _LEAST_WORDS_ABROAD = 4
 _MAX_ALIKE = 2
 """A name that more documents have than these tells none of them."""
@@ -53,7 +57,10 @@ _MAX_ALIKE = 2
 
 _LEFT_OUT = re.compile(r"(?P<all>\d+) passages satisfy.*?(?P<left>\d+) more passages? not quoted here", re.DOTALL)
 _DEFINES = pattern("defines")
-_TERM = re.compile(r"[\"\u201c\u201e\u00ab]\s*([^\"\u201c\u201d\u00bb]{2,60}?)\s*[\"\u201d\u201c\u00bb]")
+_TERM = re.compile(
+    r"[\"\u201c\u201e\u00ab]\s*(?P<term>[^\"\u201c\u201d\u00bb]{2,60}?)\s*[\"\u201d\u201c\u00bb]"
+    r"|(?<!\w)['\u2018](?P<named>[A-Z][^'\u2018\u2019]{1,60})['\u2019](?!\w)"
+)
 
 
 class Scope(StrEnum):
@@ -100,6 +107,17 @@ class UserRequest:
         if self.scope is not Scope.MATTER or self.mentions:
             return None
         return asked_of_each(self.question, self.language)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The two questions of one that asks two things at once; the question alone otherwise."""
+        for second in _SECOND_QUESTION.finditer(self.question):
+            first, rest = self.question[: second.start()], self.question[second.end() :]
+            least = _LEAST_OF_PART if second[0].startswith(" and") else 1
+            is_told = len(content_words(first)) >= least and len(content_words(rest)) >= _LEAST_OF_PART
+            if is_told and _ASKS.search(first) and _ASKS.search(rest):
+                return first, rest
+        return (self.question,)
 
     @property
     def asks_what_lacks(self) -> bool:
@@ -206,7 +224,7 @@ def _request(
 def _defined_term(question: str) -> str:
     """Returns the term in quotation marks whose meaning a question asks for."""
     quoted = _TERM.search(question)
-    return quoted[1] if quoted and _DEFINES.search(question) else ""
+    return quoted["term"] or quoted["named"] if quoted and _DEFINES.search(question) else ""
 
 
 def _asks_openly(intent: Intent, question: str) -> bool:
@@ -270,18 +288,35 @@ async def _follow_up(
         return _request(intent, question, mentions, conversation)
     if _MORE.match(question):
         return _more(_request(Intent.FIND, base, base_mentions, conversation), conversation.last_answer)
+    asked, named = _without_opening(question), proper_words(question)
+    others = max(len(named), len(mentions))
+    if others and _SAME_POINT.search(question):
+        before = base if others == 1 else _without_documents(base, base_mentions)
+        joined = f"{before.rstrip('?. ')}: {asked}"
+        intent = await recogniser.recognise(generalised(asked, ()))
+        return _request(intent, joined, find_mentions(joined), conversation)
     subject = " ".join(content_words(without_mentions(question, mentions)))
     subject = re.sub(r"^(?:and|also|same|question)\s+", "", subject)
     if not subject:
         return _moved(base, base_intent, base_mentions, mentions, conversation)
     if _stands_alone(question):
         intent = await recogniser.recognise(generalised(question, mentions))
+        intent = Intent.FACT if intent in _DOCUMENT_FREE else intent
     else:
         intent = base_intent if base_intent not in (Intent.LIST, Intent.SHOW, Intent.SUMMARY) else Intent.FACT
-    names = "" if mentions else " and ".join(one.phrase for one in _latest_mentions(earlier))
-    asked = _without_opening(question)
+        if mentions or named:  # of another document
+            asked = f"{_without_documents(base, base_mentions).rstrip('?. ')}: {asked}"
+    names = "" if mentions or named else " and ".join(one.phrase for one in _latest_mentions(earlier))
     joined = f"{asked.rstrip('?. ')} in {names}?" if names else asked
     return _request(intent, joined, find_mentions(joined), conversation)
+
+
+def _without_documents(question: str, mentions: Sequence[Mention]) -> str:
+    """Returns a question without the documents and parties that it names."""
+    bare = without_mentions(question, mentions, "agreement")
+    for name in proper_words(bare):
+        bare = bare.replace(name, "party")
+    return bare
 
 
 def _more(request: UserRequest, last_answer: str) -> UserRequest:
