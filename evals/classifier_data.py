@@ -3,23 +3,17 @@
 import argparse
 import asyncio
 import json
-import re
 import tempfile
-import tomllib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from evals.cache import CachedEmbedder
-from evals.corpus import Corpus, Flags, read_corpus
+from evals.corpus import Corpus, read_corpus
 from evals.data import DataProblem, load
 from evals.phrasings import phrasings
 from proviso_service.embedded import Judge, MiniLmEmbedder
-from proviso_service.embedded.classifier.words import plain_titles
 from proviso_service.embedded.minilm import THREADS
 from proviso_service.reading import ReadingLimits
 
@@ -63,37 +57,10 @@ async def opened_inputs(options: argparse.Namespace) -> AsyncIterator[Inputs]:
             corpus = await read_corpus(load(options.data, options.contracts), embedder, options.chunk_chars)
             questions = _questions(options.data)
             statements = {name: phrasings(name, question) for name, question in questions.items()}
-            titled = titled_kinds()
-            corpus = replace(corpus, labels={**corpus.labels, **_labels_by_title(corpus, titled)})
-            statements |= {name: kind.statements for name, kind in titled.items()}
             yield Inputs(options.data, corpus, statements, embedder, Judge(options.models_dir, THREADS))
         finally:
             embedder.close()
             await model.close()
-
-
-@dataclass(frozen=True, slots=True)
-class TitledKind:
-    """A kind of clause that is known by its title: the titles, and statements that ask for the kind."""
-
-    titles: re.Pattern[str]
-    statements: Sequence[str]
-
-
-def titled_kinds() -> dict[str, TitledKind]:
-    read = tomllib.loads(resources.files("evals").joinpath("headings.toml").read_text())
-    return {
-        f"titled {name}": TitledKind(re.compile(one["titles"], re.IGNORECASE), one["statements"])
-        for name, one in read.items()
-    }
-
-
-def _labels_by_title(corpus: Corpus, kinds: Mapping[str, TitledKind]) -> dict[str, Flags]:
-    titles = [plain_titles(passage) for passage in corpus.passages]
-    return {
-        name: np.array([any(map(kind.titles.search, one)) for one in titles], dtype=bool)
-        for name, kind in kinds.items()
-    }
 
 
 def _questions(folder: Path) -> dict[str, str]:

@@ -106,7 +106,7 @@ class PairSource:
         that teach most, beside those that are `nearest`. `known_share` is the share drawn of all but what is about the
         sentences that were written last, which have a topic."""
         known = [*self._of_headings(rng), *self._of_categories(rng), *self._of_natural(rng), *self._of_hypotheses(rng)]
-        pairs = []
+        pairs: list[Pair] = []
         for pair, is_known in self._of_written(rng):
             (known if is_known else pairs).append(pair)
         pairs += rng.sample(known, round(known_share * len(known)))

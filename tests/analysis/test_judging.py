@@ -55,12 +55,24 @@ async def test_what_was_judged_is_judged_once(world: AnalysisWorld, judge: NoSay
 
 
 async def test_the_likeliest_of_all_documents_are_judged(world: AnalysisWorld, judge: NoSayer) -> None:
+    world.restart(judge=judge, judged_passages=3)
+    await world.add("rent alone", "rent is not due now", "rent due today", filename="a.txt")
+    await world.add("rent due tomorrow", "rent due", filename="b.txt")
+    found = await scores_of(world, "{rent due}")
+    assert judge.calls == [("rent due", ("rent is not due now", "rent due today", "rent due tomorrow"))]
+    assert found == [("rent due today", 1.0), ("rent due tomorrow", 1.0), ("rent due", 1.0)]
+
+
+async def test_what_is_not_judged_is_as_much_less_likely_as_most_of_what_is(
+    world: AnalysisWorld, judge: NoSayer
+) -> None:
     world.restart(judge=judge, judged_passages=2)
     await world.add("rent alone", "rent is not due now", filename="a.txt")
-    await world.add("rent not due", "rent due", filename="b.txt")
-    found = await scores_of(world, "{rent due}")
-    assert judge.calls == [("rent due", ("rent is not due now", "rent not due"))]
-    assert found == [("rent due", 1.0)]
+    await world.add("rent is not due", "rent due", "weather", filename="b.txt")
+    query = IqlQuery(world.matter.matter_id, "{rent due}", min_score=0.0)
+    outcome = await world.analysis.execute(TENANT, query)
+    scores = {match.chunk.text: round(match.score, 2) for result in outcome.results for match in result.matches}
+    assert scores == {"rent is not due now": 0.1, "rent is not due": 0.1, "rent due": 0.1}
 
 
 async def test_statements_that_gain_nothing_are_not_judged(world: AnalysisWorld, judge: NoSayer) -> None:

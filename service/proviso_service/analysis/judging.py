@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from proviso_service.analysis.scores import ScoresByStatement, ScoreStore
 from proviso_service.matters import chunk_id
@@ -16,6 +17,8 @@ LEAST_SCORE = 0.05
 """A passage that scores less is not judged."""
 
 _MAX_KEPT = 200_000
+_LEAST = 1e-5
+_DECIMALS = 4
 
 
 class _Key(NamedTuple):
@@ -35,8 +38,9 @@ class _Place:
 
 
 class Judging:
-    """Judges at most `most` passages of each statement among all documents that are asked about. What was judged last
-    is kept in memory."""
+    """Judges at most `most` passages of each statement among all documents that are asked about. Where these become
+    less likely by being judged, the others are taken to be as much less likely. What was judged last is kept in
+    memory."""
 
     def __init__(self, judge: StatementJudge, store: ScoreStore, most: int) -> None:
         self._judge = judge
@@ -61,12 +65,13 @@ class Judging:
         for statement in filter(self._judge.judges, statements):
             places = self._likeliest(statement, scored)
             known = await self._judged(tenant, statement, places)
-            for place in places:
-                if place.chunk_id in known:
-                    of_document = changed.setdefault(place.document_id, {})
-                    if statement not in of_document:
-                        of_document[statement] = scored[place.document_id][statement].copy()
-                    of_document[statement][place.ordinal] = known[place.chunk_id]
+            judged = [place for place in places if place.chunk_id in known]
+            fall = _fall([place.score for place in judged], [known[place.chunk_id] for place in judged])
+            values = {one: _lowered(scores[statement], fall) for one, scores in scored.items() if statement in scores}
+            for place in judged:
+                values[place.document_id][place.ordinal] = known[place.chunk_id]
+            for one, of_document in values.items():
+                changed.setdefault(one, {})[statement] = of_document
         return {one: {**scores, **changed.get(one, {})} for one, scores in scored.items()}
 
     def _likeliest(self, statement: str, scored: Mapping[str, ScoresByStatement]) -> list[_Place]:
@@ -106,3 +111,25 @@ class Judging:
         while len(self._kept) > _MAX_KEPT:
             self._kept.popitem(last=False)
         return known
+
+
+def _fall(scores: Sequence[float], judged: Sequence[float]) -> float:
+    """Returns by how much the logit of the middle one of the scores fell when they were judged; 0 where it rose."""
+    if not scores:
+        return 0.0
+    return max(0.0, float(np.median(_logits(np.array(scores)) - _logits(np.array(judged)))))
+
+
+def _lowered(scores: Scores, fall: float) -> Scores:
+    """Returns a copy of the scores with lower logits, but for those that are too low to be judged."""
+    likely = scores >= LEAST_SCORE
+    found = scores.copy()
+    if fall:
+        found[likely] = np.round(1 / (1 + np.exp(fall - _logits(scores[likely].astype(np.float64)))), _DECIMALS)
+    return found
+
+
+def _logits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    known = np.clip(scores, _LEAST, 1 - _LEAST)
+    found: NDArray[np.float64] = np.log(known / (1 - known))
+    return found

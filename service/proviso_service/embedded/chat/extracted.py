@@ -123,11 +123,15 @@ def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
 
 
 def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
-    """Returns the first answer of each sentence, in order."""
-    found: dict[tuple[str, str], ExtractedAnswer] = {}
+    """Returns the first answer of each sentence, in order: what is part of one that is there, or holds it, is left
+    out."""
+    found: list[tuple[str, ExtractedAnswer]] = []
     for one in answers:
-        found.setdefault((one.document_id, sentence_of(one)), one)
-    return list(found.values())
+        own = sentence_of(one)
+        others = (text for text, other in found if other.document_id == one.document_id)
+        if not any(own in text or text in own for text in others):
+            found.append((own, one))
+    return [one for _, one in found]
 
 
 def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments, language: str) -> str:

@@ -198,7 +198,7 @@ def made_of(
         case {"call": "compare"}:
             made = _comparison(request, target, evidence)
         case {"call": "extract", **given} if given.keys() <= {"of_each", "part"}:
-            asked = request.parts[given["part"] - 1] if "part" in given else request.question
+            asked = request.parts[: given["part"]][-1] if "part" in given else request.question
             made = [_extraction(request, asked, target, each=given.get("of_each", False))]
         case {"call": "search", "most": most, **given} if given.keys() <= {"each"}:
             made = [_search(request, target, most, each=given.get("each", 0))]

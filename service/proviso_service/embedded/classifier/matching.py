@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proviso_service.embedded.classifier.words import Phrase, Words
+from proviso_service.embedded.classifier.words import STOP, Phrase, Stemmer, Words
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -16,6 +16,12 @@ _SATURATION, _LENGTH_SHARE, _MEAN_LENGTH = 1.2, 0.75, 110.0
 _WINDOW_WORDS = 30
 _WINDOW_HITS = 14
 _MAX_WINDOW_TERMS = 60
+_EMPTY_IN_TITLES = " ".join(
+    (
+        "the a an of to on for by this clause provision section article agreement contract lease statement work",
+        *map(str, range(1, 100)),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +167,34 @@ def _row_sums(values: Floats) -> Floats:
     for column in range(values.shape[1]):
         total += values[:, column]
     return total
+
+
+class TitledPassages:
+    """Tells which passages stand below a title that is the name of a kind of clause, or one of several names in it:
+    "Term and Termination" is a title of termination clauses, "Restrictions after Termination" is none."""
+
+    def __init__(self, stemmer: Stemmer) -> None:
+        self._stemmer = stemmer
+        self._between = frozenset((STOP, *stemmer.words("and or")))
+        self._empty = frozenset(stemmer.words(_EMPTY_IN_TITLES))
+
+    def find(self, kind: str, titles: Words) -> NDArray[np.bool_]:
+        found = np.zeros(titles.count, dtype=np.bool_)
+        wanted = frozenset(self._stemmer.words(kind)) - self._empty
+        if not wanted:
+            return found
+        ends = np.cumsum(titles.lengths)
+        for owner in np.unique(titles.owner[np.isin(titles.tokens, list(wanted))]).tolist():
+            found[owner] = wanted in self._parts(
+                titles.tokens[ends[owner] - titles.lengths[owner] : ends[owner]].tolist()
+            )
+        return found
+
+    def _parts(self, title: Sequence[int]) -> list[set[int]]:
+        parts: list[set[int]] = [set()]
+        for word in title:
+            if word in self._between:
+                parts.append(set())
+            elif word not in self._empty:
+                parts[-1].add(word)
+        return parts

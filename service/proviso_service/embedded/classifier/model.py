@@ -17,8 +17,15 @@ from proviso_service.embedded.classifier.content import Concepts, ContentReader,
 from proviso_service.embedded.classifier.features import Meaning, features, meaning, similarities
 from proviso_service.embedded.classifier.fitted import FittedClassifier, from_bytes
 from proviso_service.embedded.classifier.forms import burden_shares, form_scores
-from proviso_service.embedded.classifier.matching import Floats
-from proviso_service.embedded.classifier.statements import Form, UnderstoodStatement, asserts, understand, wordings
+from proviso_service.embedded.classifier.matching import Floats, TitledPassages
+from proviso_service.embedded.classifier.statements import (
+    Form,
+    UnderstoodStatement,
+    asserts,
+    kind_of,
+    understand,
+    wordings,
+)
 from proviso_service.embedded.classifier.words import PassageBlock, PassageReader, Stemmer, words_of_passages
 from proviso_service.embedded.judge import Judge, Margins, margins_of, readable_pairs, supports_of
 from proviso_service.embedded.pieces import sayings_of
@@ -46,6 +53,9 @@ _SOURCES = (".py", ".toml", ".npz")
 _READING = ("canonical", "chunking", "number_words", "numerals", "values", "words")
 _BLOCK_PASSAGES = 4_096
 _DECIMALS = 5
+_TITLED = 0.85
+"""What stands below the name of a kind of clause is likely one of that kind, whatever else it says."""
+
 _RETRY_AFTER_S = 1.0
 _MAX_WAITING = 64
 _MAX_KNOWN_STATEMENTS = 256
@@ -87,6 +97,7 @@ class StatementScorer:
         self.fitted = fitted
         self.concepts: Concepts = load_concepts(stemmer)
         self._passages = PassageReader(stemmer)
+        self._titled = TitledPassages(stemmer)
         # A statement comes once for each batch of documents.
         self._content = lru_cache(_MAX_KNOWN_STATEMENTS)(ContentReader(stemmer, fitted.words, self.concepts).read)
 
@@ -138,6 +149,8 @@ class StatementScorer:
         for text, vector in zip(texts, meant, strict=True):
             logit += self.fitted.head.logit(self._features(text, vector, block, vectors)) / len(texts)
         found: Floats = 1 / (1 + np.exp(-np.clip(logit, -30, 30)))
+        if kind := kind_of(statement.asked):
+            found[self._titled.find(kind, block.titles) & (found < _TITLED)] = _TITLED
         return found
 
     def _block(self, passages: Sequence[ModelPassage]) -> PassageBlock:

@@ -65,6 +65,10 @@ _NO_ASSERTION = re.compile(
     rf"|(?:this|it|these|those)\b(?! {_AGREEMENT})|(?:[\w-]+ ){{0,3}}(?:clause|section|provision)s?\b(?! \d))",
     re.IGNORECASE,
 )
+_KIND = re.compile(
+    rf"\s*this is an? (?:{_CLAUSE} about (?P<about>[^.:;?]{{3,60}})|(?P<kind>[^.:;?]{{3,60}}?) {_CLAUSE})\s*(?:[.:]|$)",
+    re.IGNORECASE,
+)
 _VERB = re.compile(
     r"\b(?:shall|will|may(?! \d)|must|can|cannot|should|would|is|are|was|were|has|have|does|do|\w+n['\u2019]t)\b"
     r"|\w,? (?:(?:agree|survive|require|govern|renew|expire|remain|continue|include|exclude|bear|own|provide|receive"
@@ -112,6 +116,12 @@ def asserts(text: str) -> bool:
     """Tells whether a statement says something that a contract can contradict ("The buyer may cancel at any time"). A
     question does not, nor does what names or describes a clause. It is told by the first words and by usual verbs."""
     return "?" not in text and not _NO_ASSERTION.match(text) and _VERB.search(text) is not None
+
+
+def kind_of(text: str) -> str:
+    """Returns the kind of clause that a statement names ("This is a termination clause"); empty where it names none."""
+    named = _KIND.match(text)
+    return (named["kind"] or named["about"]).strip() if named else ""
 
 
 def wordings(statement: UnderstoodStatement) -> tuple[str, ...]:
