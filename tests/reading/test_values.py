@@ -149,3 +149,14 @@ def test_any_text_can_be_read_and_its_values_stand_in_it(text: str) -> None:
     assert all(0 <= value.start < value.end <= len(text) for value in found)
     assert [value.start for value in found] == sorted(value.start for value in found)
     assert all(stands_in(value, found) for value in found)
+
+
+@given(st.text(alphabet="0123456789., \u00a0'-/%$", max_size=40))
+def test_figures_with_any_marks_can_be_read(text: str) -> None:
+    values_of(text, is_source=True)
+
+
+def test_columns_of_figures_are_figures_of_their_own() -> None:
+    [figure] = values_of("sold 64,700 101", is_source=True)
+    assert isinstance(figure, Figure)
+    assert {64_700, 101} <= figure.amounts

@@ -374,9 +374,11 @@ def _amounts(digits: str) -> frozenset[Decimal]:
     if not marks:
         readings.add(_SEPARATED.sub("", digits))
     elif len(marks) == 1 or len(set(marks)) == 2:
-        whole, part = re.split(r"[.,](?=\d+$)", digits, maxsplit=1)
-        if part != "000":  # 40,000 is not 40
-            readings.add(f"{_SEPARATED.sub('', whole)}.{part}")
+        whole, *parts = re.split(r"[.,](?=\d+$)", digits, maxsplit=1)
+        if not parts:  # two columns of a table, as in "64,700 101"
+            return frozenset().union(*map(_amounts, re.split(r"[^\d.,]", digits)))
+        if parts != ["000"]:  # 40,000 is not 40
+            readings.add(f"{_SEPARATED.sub('', whole)}.{parts[0]}")
     else:
         readings.add(_SEPARATED.sub("", digits))
     try:

@@ -235,3 +235,20 @@ def test_what_a_tool_has_answered_in_a_word_can_be_repeated(told: str, sentence:
     sources = Sources()
     sources.add_result(call_id="c-1", tool="lookup", server_name="registry", text=told, data={}, is_own=False)
     assert outcome(sentence, sources=sources) is expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("I found nothing certain on it in 1 of 7 documents: a.md.", Outcome.REFUSAL),
+        ("I found nothing certain on it in 2 of 7 documents: a.md, b.md.", Outcome.REFUSAL),
+        ("I found nothing certain on it in 3 of 7 documents: a.md, b.md.", Outcome.UNGROUNDED),
+    ],
+)
+def test_the_number_of_the_documents_that_a_sentence_names_is_right(sentence: str, expected: Outcome) -> None:
+    sources = Sources()
+    for number in range(5):
+        sources.number(SourcePassage(f"d{number}", f"{'abcde'[number]}.md", 0, TEXT))
+    sources.searched = True
+    sources.counts |= {7}
+    assert outcome(sentence, sources=sources) is expected

@@ -50,6 +50,7 @@ def test_an_order_and_the_rest_of_its_paragraph_are_left_out(order: str) -> None
         "Der Auftraggeber muss den Mangel schriftlich bestätigen.",
         "Le Client doit informer le Fournisseur de tout défaut.",
         "This Agreement replaces all previous agreements.",
+        "The Licensee shall examine the Software without delay and report any defect that it finds within a week.",
     ],
 )
 def test_what_a_contract_orders_its_parties_is_kept(text: str) -> None:

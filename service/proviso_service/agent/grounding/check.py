@@ -246,10 +246,11 @@ class SentenceCheck:
 
     def _talk(self, read: Statement, talk: Talk) -> Outcome | None:
         """The outcome of a sentence that states no facts; None where it does after all."""
+        files = len(self.known.files_in(read.text))
         read = self._without_files(read)
         is_list = _NOT_FOUND.match(read.text) is not None
         is_loose = talk in (Talk.COURTESY, Talk.QUESTION) and all(_is_said_by_the_way(v, read) for v in read.values)
-        if not (is_loose or self.known.has_figures(read)) or not (is_list or self.known.has_names(read)):
+        if not (is_loose or self.known.has_figures(read, files=files)) or not (is_list or self.known.has_names(read)):
             return None
         states = states_duties(read.text)
         match talk:
@@ -283,7 +284,7 @@ class SentenceCheck:
 
     def _without_files(self, read: Statement) -> Statement:
         """A sentence without the names of the turn's files: each is one name, whatever figures and words it has."""
-        named = [name for name in self.known.files if name in read.text]
+        named = self.known.files_in(read.text)
         return Statement(without_notes(read.text, named), self.language) if named else read
 
     def _rests_on(self, read: Statement, sources: Sequence[Source]) -> bool:

@@ -35,6 +35,10 @@ class TurnKnowledge:
             self._files = frozenset({passage.filename for passage in self.sources.passages} | listed)
         return self._files
 
+    def files_in(self, text: str) -> list[str]:
+        """The files of the turn that a text names."""
+        return [name for name in self.files if name in text]
+
     def is_name(self, quoted: str) -> bool:
         """Whether words in quotation marks are the name of a file, a heading, a matter or a reference."""
         names = [self.sources.names, *(source.label for source in self.sources.all())]
@@ -49,9 +53,10 @@ class TurnKnowledge:
             words |= source.around(read.text).words
         return not missing_names(read.names, words)
 
-    def has_figures(self, read: Statement, *, of_own_tools: bool = False) -> bool:
+    def has_figures(self, read: Statement, *, of_own_tools: bool = False, files: int = 0) -> bool:
         """Whether the figures of a sentence that states no facts stand anywhere in the sources or the question, or are
-        counts of what was found. `of_own_tools` says that only the results of the service's own tools count."""
+        counts of what was found, or of the `files` that it names. `of_own_tools` says that only the results of the
+        service's own tools count."""
         if not read.values:
             return True
         known: list[Value] = values_of(self.sources.names)
@@ -59,7 +64,7 @@ class TurnKnowledge:
             known += source.around(read.text).values
         if not of_own_tools:
             known += values_of(self.question)
-        counts = self.counts
+        counts = self.counts | {files}
         return all(self._is_known(value, read, known, counts) for value in read.values)
 
     def _is_known(self, value: Value, read: Statement, known: list[Value], counts: set[int]) -> bool:

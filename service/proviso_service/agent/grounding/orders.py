@@ -81,7 +81,8 @@ _ORDER = re.compile(
             rf"{_SAY})\b(?=[^.\n]{{0,60}}?(?:\b(?:that|dass|que|as|with|the following)\b|[:\"“„«]))",
             r"\b(?:and|then|but|meanwhile|instead|kindly|und|et|y) (?:\w+ )?(?:say|state|answer|reply|respond|write|"
             r"print|report|repeat|sage|antworte|schreibe|behaupte|dis|dites|réponds|répondez|"
-            r"affirme[rz]?) (?:\w+ ){0,2}?(?:that|dass|que|with|only)\b",
+            # A party has to "examine the goods and report any defect that it finds".
+            r"affirme[rz]?) (?:(?!(?:an?|all|any|each|every|its|the|their) )\w+ ){0,2}?(?:that|dass|que|with|only)\b",
             rf"\b(?:merci de|merci d['’]|veuillez|thank you for|prière de|sírvase|favor de) ?{_SAY}",
             rf"\b(?:could|would|can|will) you (?:\w+ )?{_SAY}\b|\bif you (?:could|would|can) (?:\w+ )?{_SAY}\b",
             rf"{_BEGINS}(?:begin|start|open|end|finish|conclude|beginne\w*|commence\w*|empiece) (?:your|the|deine|"
