@@ -181,7 +181,7 @@ class Sample:
 
 
 _LIKELY = [NAMES.index(name) for name in ("cosine", "topic", "widened bm25", "concept")]
-_POSITIVE_WEIGHT, _JUDGED_WEIGHT = 7.0, 1.5
+_POSITIVE_WEIGHT, _JUDGED_WEIGHT = 7.0, 2.0
 """The weight of a marked passage, and of one that is judged. Not everything that fulfils a statement is marked: of
 forty matches that were not, eight did when they were read. What is not judged, as in other languages than English,
 would hardly ever come above 0.5 with the lower one."""

@@ -33,7 +33,7 @@ TOGETHER = "both"
 
 _MIN_SCORES = [step / 100 for step in range(20, 66)]
 _DISTANCES = [0.03, 0.05, 0.08, 0.1, 0.15, 1.0]
-_MIXED = [0.2, 0.36, 0.6]
+_MIXED = [0.2, 0.34, 0.6]
 _WORD_WEIGHTS = [0.0, *_MIXED, 1.0]
 _SMALL = 10
 

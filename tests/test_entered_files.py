@@ -15,7 +15,7 @@ from tests.support.running import final_of, running_service
 # can go on with it; one notes which matters a turn may know of; one says when a turn may begin; one compares vectors
 # for all who search; fourteen extract the answer itself, by the words, values and concepts of sentences. Two more may
 # be of work in the background that falls into the same moment.
-MOST_OF_A_CHAT = 139
+MOST_OF_A_CHAT = 140
 
 QUESTION = "What is the notice period?"
 

@@ -29,7 +29,7 @@ class Nearest:
         for passage in passages:
             found[passage.contract].extend((passage, text) for _, text in passage.sentences)
         self._sentences = {name: sentences for name, sentences in found.items() if sentences}
-        self.vectors = {
+        self.vectors: Mapping[str, NDArray[np.float32]] = {
             name: self.embedded([text for _, text in sentences]) for name, sentences in self._sentences.items()
         }
 

@@ -4,10 +4,11 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evals.training.nearest import Nearest
 from evals.training.texts import Passage, Texts, clause_categories, is_measured
 from proviso_service.reading import Span
 
@@ -45,6 +46,18 @@ class Pair:
     held: frozenset[str]
     wrong: str = ""
     wrongly_held: frozenset[str] = frozenset()
+
+
+class NearSentences(Protocol):
+    """The sentences of contracts and their vectors, as an encoder has them (`nearest.Nearest`)."""
+
+    @property
+    def vectors(self) -> Mapping[str, NDArray[np.float32]]: ...
+
+    @property
+    def sentences(self) -> Mapping[str, Sequence[tuple[Passage, str]]]: ...
+
+    def embedded(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 class PairSource:
@@ -101,7 +114,7 @@ class PairSource:
                     self._evidence[id(passage)].add(_place_key(contract, span))
         return found
 
-    def epoch(self, rng: random.Random, nearest: Nearest, known_share: float) -> list[Pair]:
+    def epoch(self, rng: random.Random, nearest: NearSentences, known_share: float) -> list[Pair]:
         """The pairs of one epoch in an order that brings some of the same contract together: these are the negatives
         that teach most, beside those that are `nearest`. `known_share` is the share drawn of all but what is about the
         sentences that were written last, which have a topic."""
@@ -120,7 +133,7 @@ class PairSource:
         rng.shuffle(runs)
         return self._with_wrong([pair for run in runs for pair in run], nearest, rng)
 
-    def _with_wrong(self, pairs: Sequence[Pair], nearest: Nearest, rng: random.Random) -> list[Pair]:
+    def _with_wrong(self, pairs: Sequence[Pair], nearest: NearSentences, rng: random.Random) -> list[Pair]:
         """The pairs, each with one of the sentences, or its passage, that an encoder has nearest to the query of those
         that it has less near than the right text: what is nearer, or as near, may well answer it too."""
         by_contract: dict[str, list[int]] = defaultdict(list)

@@ -2,17 +2,21 @@
 
 import json
 import random
+import zlib
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from evals.data import is_measured, is_untuned, kept_out
 from evals.training.opposites import opposite_of, part_of, parties
-from evals.training.pairs import PairSource
-from evals.training.texts import WRITTEN, Texts, Written, split_of
+from evals.training.pairs import Pair, PairSource
+from evals.training.texts import WRITTEN, Passage, Texts, Written, split_of
 from evals.training.texts import is_measured as is_measured_category
 from proviso_service.reading import Span
 
@@ -50,15 +54,47 @@ def test_contracts_that_are_measured_or_nearly_the_same_are_not_tuned_on() -> No
     assert [*split.test, *split.near, *split.tuned] == [measured, tuned, "lease-2.txt"]
 
 
+class WordsInCommon:
+    """Sentences that are near a text where they have words in common."""
+
+    def __init__(self, source: PairSource) -> None:
+        self.sentences: dict[str, list[tuple[Passage, str]]] = {}
+        for passage in source.passages:
+            self.sentences.setdefault(passage.contract, []).extend((passage, text) for _, text in passage.sentences)
+        self.vectors = {name: self.embedded([text for _, text in found]) for name, found in self.sentences.items()}
+
+    def embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        vectors = np.zeros((len(texts), 64), dtype=np.float32)
+        for row, text in enumerate(texts):
+            for word in text.lower().split():
+                vectors[row, zlib.crc32(word.encode()) % 64] += 1
+        found: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return found
+
+
+def drawn_from(texts: Texts, *, every_category: bool, known_share: float = 1.0) -> list[Pair]:
+    source = PairSource(texts, every_category=every_category)
+    return source.epoch(random.Random(1), WordsInCommon(source), known_share)  # noqa: S311
+
+
+def test_wrong_texts_are_of_the_same_contract_and_hold_nothing_that_is_asked_for(folder: Path) -> None:
+    texts = Texts(folder)
+    drawn = drawn_from(texts, every_category=True)
+    wrong = [pair for pair in drawn if pair.wrong]
+    assert wrong
+    assert all(pair.wrong != pair.text and not pair.asked & pair.wrongly_held for pair in wrong)
+    assert len(drawn_from(texts, every_category=True, known_share=0.5)) == round(len(drawn) / 2)
+
+
 def test_what_is_measured_with_is_not_drawn(folder: Path) -> None:
     texts = Texts(folder)
     assert is_measured_category("Governing Law")
-    kept = PairSource(texts, every_category=False).epoch(random.Random(1))  # noqa: S311
-    every = PairSource(texts, every_category=True).epoch(random.Random(1))  # noqa: S311
+    kept = drawn_from(texts, every_category=False)
+    every = drawn_from(texts, every_category=True)
     assert {one.contract for one in kept} <= texts.split.tuned
     assert {LAW in one.text for one in kept} == {False}
     assert {LAW in one.text for one in every} == {False, True}
-    assert kept == PairSource(texts, every_category=False).epoch(random.Random(1))  # noqa: S311
+    assert kept == drawn_from(texts, every_category=False)
 
 
 def test_what_was_written_is_about_contracts_that_are_tuned_on() -> None:
@@ -85,7 +121,7 @@ def test_sentences_about_the_same_kind_of_rule_are_no_wrong_answers_to_each_othe
     texts.__dict__["written"] = [
         Written(name, Span(at, at + 25), about) for name, at in zip(names, places, strict=True)
     ]
-    drawn = PairSource(texts, every_category=True).epoch(random.Random(1))  # noqa: S311
+    drawn = drawn_from(texts, every_category=True)
     one, other = (pair for pair in drawn if pair.query == about["topic"])
     assert one.asked & other.held
     plain, another = (pair for pair in drawn if pair.query == about["plain"])

@@ -11,10 +11,10 @@ class SelectionConfig(Section):
     chunk_chars: int = Field(500, ge=50, le=4_000, description="Longest piece of an item that is searched.")
     top_k: int = Field(20, ge=1, le=1_000, description="Number of best pieces whose items may enter a request.")
     top_n: int = Field(5, ge=0, le=100, description="Most agent items of one request; 0 takes none.")
-    min_score: Fraction = Field(0.37, description="Lowest similarity of an agent item to the message.")
+    min_score: Fraction = Field(0.355, description="Lowest similarity of an agent item to the message.")
     max_distance: Fraction = Field(0.05, description="How far an agent item's similarity may be below the best one's.")
     word_weight: Fraction = Field(
-        0.36, description="Share of common words in the similarity; the rest is the similarity of meaning."
+        0.34, description="Share of common words in the similarity; the rest is the similarity of meaning."
     )
     time_limit_s: Seconds = Field(2.0, description="Time limit of the search; without a result no agent item enters.")
     max_chars: int = Field(40_000, ge=0, description="Most characters of all items; agent items over it are dropped.")

@@ -83,8 +83,10 @@ async def _quoted_answer(
     ranked = await rank(embedder, question, evidence.passages)
     good = [one for one in ranked if is_answer(one)]
     if evidence.extracted:
-        text = extracted.of_parts(request, evidence.extracted, searched_document(request, target))
-        text = text or _extracted_answer(request, target, evidence, good)
+        if len(evidence.extracted) > 1:
+            text = extracted.of_parts(request, evidence.extracted, searched_document(request, target))
+        else:
+            text = _extracted_answer(request, target, evidence, good)
         if not text:
             return _nothing(request, target, evidence)
         is_alone = len(target.documents) == 1

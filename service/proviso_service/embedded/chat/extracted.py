@@ -86,12 +86,10 @@ def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, langu
 
 def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str) -> str:
     """Gives the answers to the two questions of one that asks two things at once: what is sure, and then what comes
-    closest to the other. Empty where only one was asked."""
-    if len(found) != len(request.parts) or len(found) == 1:
-        return ""
+    closest to the other."""
     sure = [stated_answer(one.answers[0], request.language) for one in found if is_sure(one.answers)]
     near: list[ExtractedAnswer] = []
-    for part, one in zip(request.parts, found, strict=True):
+    for part, one in zip(request.parts, found, strict=False):
         if not is_sure(one.answers):
             near += _distinct([answer for answer in one.answers if _comes_near(answer, part)])[:_OF_EACH]
     return "\n\n".join([*dict.fromkeys(sure), *filter(None, [_offered(_distinct(near), where, request.language)])])
