@@ -75,3 +75,23 @@ async def test_passages_read_before_wait_and_end_as_others_do() -> None:
     await classifier.close()
     with pytest.raises(ModelClosed):
         await classifier.score_read(CONTENT, [part])
+
+
+@pytest.mark.parametrize(
+    ("statement", "title", "is_titled"),
+    [
+        ("This is a termination clause.", "12. Termination", True),
+        ("This is a termination clause: it permits a party to end the contract.", "14. Term and Termination", True),
+        ("This is a clause about governing law.", "ARTICLE 9 GOVERNING LAW; JURISDICTION", True),
+        ("This is a termination clause.", "9. TERMINATION OF THIS AGREEMENT", True),
+        ("This is a termination clause.", "14. Restrictions after Termination", False),
+        ("This is a mutual termination clause.", "12. Termination", False),
+        ("Either party may terminate.", "12. Termination", False),
+    ],
+)
+async def test_what_stands_below_the_name_of_a_kind_of_clause_is_likely_one(
+    classifier: EmbeddedClassifier, statement: str, title: str, *, is_titled: bool
+) -> None:
+    text = "The Supplier returns the keys of the warehouse in spring."
+    scores = await classifier.score(statement, [ModelPassage(text, (title,))])
+    assert bool(scores[0] > 0.8) is is_titled

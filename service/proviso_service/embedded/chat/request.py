@@ -301,7 +301,7 @@ async def _follow_up(
         return _moved(base, base_intent, base_mentions, mentions, conversation)
     if _stands_alone(question):
         intent = await recogniser.recognise(generalised(question, mentions))
-        intent = Intent.FACT if intent in _DOCUMENT_FREE else intent
+        intent = Intent.FACT if intent is Intent.OFF_TOPIC else intent
     else:
         intent = base_intent if base_intent not in (Intent.LIST, Intent.SHOW, Intent.SUMMARY) else Intent.FACT
         if mentions or named:  # of another document
@@ -314,9 +314,8 @@ async def _follow_up(
 def _without_documents(question: str, mentions: Sequence[Mention]) -> str:
     """Returns a question without the documents and parties that it names."""
     bare = without_mentions(question, mentions, "agreement")
-    for name in proper_words(bare):
-        bare = bare.replace(name, "party")
-    return bare
+    names = proper_words(bare)
+    return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})(?!\w)", "party", bare) if names else bare
 
 
 def _more(request: UserRequest, last_answer: str) -> UserRequest:

@@ -179,6 +179,7 @@ class TitledPassages:
         self._empty = frozenset(stemmer.words(_EMPTY_IN_TITLES))
 
     def find(self, kind: str, titles: Words) -> NDArray[np.bool_]:
+        """Returns of each passage whether its title names the kind."""
         found = np.zeros(titles.count, dtype=np.bool_)
         wanted = frozenset(self._stemmer.words(kind)) - self._empty
         if not wanted:
