@@ -243,6 +243,7 @@ def test_what_a_tool_has_answered_in_a_word_can_be_repeated(told: str, sentence:
         ("I found nothing certain on it in 1 of 7 documents: a.md.", Outcome.REFUSAL),
         ("I found nothing certain on it in 2 of 7 documents: a.md, b.md.", Outcome.REFUSAL),
         ("I found nothing certain on it in 3 of 7 documents: a.md, b.md.", Outcome.UNGROUNDED),
+        ("I found nothing certain on it in 0 of 7 documents.", Outcome.UNGROUNDED),
     ],
 )
 def test_the_number_of_the_documents_that_a_sentence_names_is_right(sentence: str, expected: Outcome) -> None:

@@ -200,7 +200,7 @@ async def test_two_questions_at_once_are_both_answered(matter: Matter) -> None:
     )
     assert [call["question"] for call in asked.calls("isaacus_extract")] == [
         "How long does Sumire have to acknowledge an order",
-        "which law governs the agreement?",
+        "which law governs the supply agreement?",
     ]
     assert "five business days" in asked.final.message
     assert "Singapore" in asked.final.message

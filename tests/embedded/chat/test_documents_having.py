@@ -5,6 +5,7 @@ import pytest
 
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
+from proviso_service.embedded.chat.extracted import of_parts
 from proviso_service.embedded.chat.mentions import find_mentions
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest, find_target_documents
@@ -98,3 +99,15 @@ def test_none_is_under_a_law_that_no_document_names() -> None:
     answer = said("Which of our contracts are governed by Ohio law?", *LAWS)
     assert answer.startswith("I found no document that says so for certain.")
     assert "New Jersey" in answer
+
+
+def test_of_two_questions_at_once_neither_goes_without_an_answer() -> None:
+    request = UserRequest(Intent.FACT, "Who insures the premises, and which law governs the agreement?")
+    insures = ExtractedAnswers(alternatives=CERTAIN[:1])
+    law = ExtractedAnswers(alternatives=LAWS[:1])
+    nothing = ExtractedAnswers()
+    assert "New York" in of_parts(request, [insures, law], "a.txt")
+    answer = of_parts(request, [nothing, law], "a.txt")
+    assert "New York" in answer
+    assert answer.endswith("I found nothing on the other question.")
+    assert of_parts(request, [nothing, nothing], "a.txt") == ""

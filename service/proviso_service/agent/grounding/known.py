@@ -64,7 +64,7 @@ class TurnKnowledge:
             known += source.around(read.text).values
         if not of_own_tools:
             known += values_of(self.question)
-        counts = self.counts | {files}
+        counts = self.counts | ({files} if files else set())
         return all(self._is_known(value, read, known, counts) for value in read.values)
 
     def _is_known(self, value: Value, read: Statement, known: list[Value], counts: set[int]) -> bool:

@@ -83,7 +83,7 @@ async def _quoted_answer(
     ranked = await rank(embedder, question, evidence.passages)
     good = [one for one in ranked if is_answer(one)]
     if evidence.extracted:
-        if len(evidence.extracted) > 1:
+        if len(evidence.extracted) == len(request.parts) > 1:
             text = extracted.of_parts(request, evidence.extracted, searched_document(request, target))
         else:
             text = _extracted_answer(request, target, evidence, good)

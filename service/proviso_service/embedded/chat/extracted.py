@@ -86,13 +86,19 @@ def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, langu
 
 def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str) -> str:
     """Gives the answers to the two questions of one that asks two things at once: what is sure, and then what comes
-    closest to the other."""
+    closest to the other, or that there is nothing on it. Empty where there is nothing on either."""
     sure = [stated_answer(one.answers[0], request.language) for one in found if is_sure(one.answers)]
     near: list[ExtractedAnswer] = []
-    for part, one in zip(request.parts, found, strict=False):
+    lacks_one = False
+    for part, one in zip(request.parts, found, strict=True):
         if not is_sure(one.answers):
-            near += _distinct([answer for answer in one.answers if _comes_near(answer, part)])[:_OF_EACH]
-    return "\n\n".join([*dict.fromkeys(sure), *filter(None, [_offered(_distinct(near), where, request.language)])])
+            offered = _distinct([answer for answer in one.answers if _comes_near(answer, part)])[:_OF_EACH]
+            near += offered
+            lacks_one |= not offered
+    answered = [*dict.fromkeys(sure), *filter(None, [_offered(_distinct(near), where, request.language)])]
+    if answered and lacks_one:
+        answered.append(said("nothing_on_other", request.language))
+    return "\n\n".join(answered)
 
 
 def _offered(near: Sequence[ExtractedAnswer], where: str, language: str) -> str:

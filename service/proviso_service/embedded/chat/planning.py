@@ -213,7 +213,9 @@ def _where(target: TargetDocuments) -> dict[str, Any]:
 
 def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, each: bool) -> PlannedCall:
     asked = request.asked_of_each if each and not target.documents else None
-    matched = target.matched if text == request.question else find_mentions(text)
+    named = {one.phrase for one in target.matched}
+    is_whole = text == request.question
+    matched = target.matched if is_whole else [one for one in find_mentions(text) if one.phrase in named]
     question = asked.question if asked else without_mentions(text, matched, "agreement")
     if len(target.documents) > 1 and (names := proper_words(question)):
         # Names have told which documents are meant; each calls its parties otherwise.
