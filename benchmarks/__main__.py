@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks import growth, overload, queries, replicas, search, sharing, startup, turns, workers
+from benchmarks import growth, models, overload, queries, replicas, search, sharing, startup, turns, workers
 from benchmarks.competitors import competitors_python
 from benchmarks.goals import Results, goals_table
 from benchmarks.processes import ProcessFailed
@@ -28,6 +28,7 @@ SECTIONS: dict[str, ModuleType] = {
     "start": startup,
     "search": search,
     "queries": queries,
+    "models": models,
     "overload": overload,
     "workers": workers,
     "sharing": sharing,

@@ -175,6 +175,7 @@ GOALS = (
         _queries("all_statements_ratio", in_process=True),
         is_least=True,
     ),
+    Goal("IQL of new statements, with the judge", "1", 1.5, "times without", _queries("judged_ratio", in_process=True)),
     Goal("IQL, the same query again, over gRPC", "83", 30, "ms", _queries("repeated_ms")),
     Goal("IQL, statements recombined, over gRPC", "112", 50, "ms", _queries("recombined_ms")),
     Goal(

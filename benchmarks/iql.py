@@ -50,7 +50,8 @@ class Runtime:
     """Figures of the classifier alone and of the analysis around it, as CPU times of one process. Speeds are passages
     times statements per second, each with a classifier that has scored nothing before: `first` is that of a first
     statement, which also reads the passages, `later` that of the statements after it. `repeated_ms` and `recombined_ms`
-    are the times of queries whose statements have been scored already."""
+    are the times of queries whose statements have been scored already. `judged_ratio` is by the clock: how much longer
+    three new statements take with the judge."""
 
     passages: int
     bare_first: float
@@ -58,6 +59,7 @@ class Runtime:
     analysis_first: float
     analysis_later: float
     all_statements_ratio: float
+    judged_ratio: float
     cache_mb_per_million: float
     repeated_ms: float
     recombined_ms: float
@@ -214,6 +216,7 @@ def markdown(report: Report) -> str:
     )
     foot = (
         f"All statements of one query together: {runtime.all_statements_ratio:.2f} of the classifier alone (aim 0.9)."
+        f" With the judge three new statements take {runtime.judged_ratio:.2f} times as long (aim 1.5)."
         f" Scores in memory: {runtime.cache_mb_per_million:.1f} MB a million."
     )
     return f"{head}\n\n{over_the_wire}\n\n{known}\n\n{speeds}\n\n{foot}"

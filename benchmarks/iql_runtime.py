@@ -6,15 +6,18 @@ Speeds are passages times statements per second, each with a classifier that has
 
 import asyncio
 import json
+import sqlite3
 import sys
 import time
 import tracemalloc
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 
 from proviso_service.analysis.document_scoring import DocumentScoring
+from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import IqlConfig, IqlQuery
 from proviso_service.analysis.scores import ScoreCache, ScoreKey
 from proviso_service.analysis.scoring import Scorer
@@ -23,6 +26,8 @@ from proviso_service.backends.sql.database import Database
 from proviso_service.backends.sql.matters import SqlMatterStore
 from proviso_service.backends.sql.scores import SqlScoreStore
 from proviso_service.embedded import EmbeddedClassifier, MiniLmEmbedder
+from proviso_service.embedded.judge import Judge
+from proviso_service.embedded.minilm import THREADS
 from proviso_service.iql import TemplateCatalog
 from proviso_service.matters.model import Document
 from proviso_service.models import ModelPassage
@@ -66,6 +71,7 @@ async def measure(database_file: Path, models_dir: Path, matter: str) -> dict[st
             "analysis_first": count / analysis[0],
             "analysis_later": count * len(analysis[1:]) / sum(analysis[1:]),
             "all_statements_ratio": sum(bare) / await _together(store, scores, embedder, matter_id),
+            "judged_ratio": await _judged_ratio(database_file, store, scores, embedder, matter_id, models_dir),
             "cache_mb_per_million": _cache_mb_per_million(),
             **await _known(store, scores, embedder, matter_id),
         }
@@ -109,6 +115,29 @@ async def _together(store: SqlMatterStore, scores: SqlScoreStore, embedder: Mini
     return elapsed
 
 
+async def _judged_ratio(
+    database_file: Path,
+    store: SqlMatterStore,
+    scores: SqlScoreStore,
+    embedder: MiniLmEmbedder,
+    matter_id: str,
+    models_dir: Path,
+) -> float:
+    """How much longer three new statements on documents that no query has read take with the judge, by the clock."""
+    query = " AND ".join(f"{{{statement}}}" for statement in OTHER_STATEMENTS[:3])
+    took = []
+    judge = Judge(models_dir, THREADS)
+    for of_query in (None, judge):
+        with closing(sqlite3.connect(database_file)) as connection, connection:
+            connection.execute("DELETE FROM statement_scores")
+            connection.execute("DELETE FROM passage_words")
+        begun = time.perf_counter()
+        await _timed(store, scores, embedder, matter_id, [query], of_query)
+        took.append(time.perf_counter() - begun)
+    await judge.close()
+    return took[1] / took[0]
+
+
 async def _known(
     store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str
 ) -> dict[str, float]:
@@ -129,13 +158,21 @@ async def _known(
 
 
 async def _timed(
-    store: SqlMatterStore, scores: SqlScoreStore, embedder: MiniLmEmbedder, matter_id: str, queries: Sequence[str]
+    store: SqlMatterStore,
+    scores: SqlScoreStore,
+    embedder: MiniLmEmbedder,
+    matter_id: str,
+    queries: Sequence[str],
+    judge: Judge | None = None,
 ) -> list[float]:
     settings = IqlConfig(time_limit_s=1_000)
-    classifier = EmbeddedClassifier.load(embedder)
+    classifier = EmbeddedClassifier.load(embedder, judge)
+    judging = Judging(classifier, scores, settings.judged_passages) if judge else None
     cache = ScoreCache(settings.max_cached_scores)
     scorer = Scorer(classifier, scores, cache, embedder.model_id, settings.max_kept_statements)
-    analysis = IqlAnalysis(store, scores, DocumentScoring(scorer, settings), TemplateCatalog.load(), settings)
+    analysis = IqlAnalysis(
+        store, scores, DocumentScoring(scorer, settings, judging=judging), TemplateCatalog.load(), settings
+    )
     times: list[float] = []
     for query in queries:
         begun = time.process_time()

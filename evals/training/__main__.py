@@ -38,10 +38,14 @@ _ENCODER_TUNED_FROM, _JUDGE_TUNED_FROM, _LANGUAGES_TUNED_FROM = 2, 6, 6
 """The layers below these stay as they are: they are the packages', and are not shipped."""
 
 _ENCODER_EPOCHS, _JUDGE_EPOCHS = 2, 2
-_LANGUAGES_STEPS, _KNOWN_SHARE = 1_300, 0.5
-_EPOCHS_ON, _LANGUAGES_STEPS_ON, _KNOWN_SHARE_ON = 1, 700, 0.5
-"""The same where tuning goes on from weights that were tuned before, with all sentences that have a topic, which
-were written last, and a share of what was known before."""
+_LANGUAGES_STEPS = 1_300
+_EPOCHS_ON, _LANGUAGES_STEPS_ON = 1, 700
+"""The same where tuning goes on from weights that were tuned before."""
+
+_JUDGE_SHARE = 0.7
+_ENCODER_SHARE_ON, _JUDGE_SHARE_ON = 0.35, 0.25
+"""The shares that an epoch draws of all but what is about the categories that figures are measured with: the weights
+that tuning goes on from have seen the rest."""
 
 _DROPOUT = 0.1
 _SEED = 20_260
@@ -56,7 +60,7 @@ def tune(
     """Writes `encoder.npz`, `judge.npz` and `languages.npz` into a folder, or those of them that are named; the latter
     two follow from the first, which is there then. Where it `goes_on`, all are there and tuned further, with examples
     that were not drawn before."""
-    seed = _SEED + 1 if goes_on else _SEED
+    seed = _SEED + 2 if goes_on else _SEED
     torch.manual_seed(seed)
 
     def before(name: str) -> Arrays:
@@ -69,7 +73,7 @@ def tune(
     if "encoder" in parts:
         bert = Bert({**weights, **before(tuned.ENCODER)}, _ENCODER_TUNED_FROM).to(device_of())
         epochs = _EPOCHS_ON if goes_on else _ENCODER_EPOCHS
-        share = _KNOWN_SHARE_ON if goes_on else 1.0
+        share = _ENCODER_SHARE_ON if goes_on else 1.0
 
         def drawn(rng: random.Random) -> list[Pair]:
             return pairs.epoch(rng, Nearest(pairs.passages, bert, tokens), share)
@@ -79,9 +83,9 @@ def tune(
     given = tuned.from_bytes((target / tuned.ENCODER).read_bytes())
     teacher = Bert({**weights, **given}, _ENCODER_TUNED_FROM).to(device_of())
     if "judge" in parts:
-        share = _KNOWN_SHARE_ON if goes_on else _KNOWN_SHARE
+        share = _JUDGE_SHARE_ON if goes_on else _JUDGE_SHARE
         nearest = Nearest(pairs.passages, teacher, tokens)
-        cases = CaseSource(texts, pairs, nearest, every_category=every_category, known_share=share)
+        cases = CaseSource(texts, pairs, nearest, known_share=share)
         reader = {**read_judge_weights(JUDGE_SOURCE.find() / MODEL_FILE), **before(tuned.JUDGE)}
         judging = Judge(Bert(reader, _JUDGE_TUNED_FROM, _DROPOUT), reader).to(device_of())
         judge.tune(judging, cases.epoch, tokens, _EPOCHS_ON if goes_on else _JUDGE_EPOCHS, seed, _say)

@@ -18,7 +18,7 @@ from evals.training.descent import Say, Tokens, descend, run
 from evals.training.nearest import Nearest, Placed
 from evals.training.opposites import opposite_of, part_of, parties
 from evals.training.pairs import PairSource
-from evals.training.texts import Hypothesis, Passage, Texts, clause_categories, is_measured
+from evals.training.texts import Hypothesis, Passage, Texts
 from proviso_service.embedded.judge import Verdict, below_title, joined_tokens
 
 _GROUPS = 16
@@ -95,8 +95,8 @@ class Judge(nn.Module):
 
 class CaseSource:
     """Draws cases; every epoch draws others. Wrong texts are those that the tuned encoder finds near the query in the
-    same contract. `known_share` is the share drawn of all but the sentences that were written last, which have a
-    topic."""
+    same contract. `known_share` is the share drawn of all but what is about a category that figures are measured
+    with."""
 
     def __init__(
         self,
@@ -104,16 +104,12 @@ class CaseSource:
         source: PairSource,
         nearest: Nearest,
         *,
-        every_category: bool,
         known_share: float,
     ) -> None:
         self._texts = texts
         self._known_share = known_share
         self._source = source
         self._nearest = nearest
-        self._categories = [
-            name for name in clause_categories(texts.questions) if every_category or not is_measured(name)
-        ]
         self._by_contract: dict[str, list[Passage]] = defaultdict(list)
         for passage in source.passages:
             self._by_contract[passage.contract].append(passage)
@@ -123,9 +119,12 @@ class CaseSource:
         self._likely = self._likely_of(self._hypotheses)
 
     def epoch(self, rng: random.Random) -> list[Group]:
-        known = [*self._of_natural(rng), *self._of_categories(rng), *self._of_headings(rng)]
+        measured = [name for name in self._source.categories if name in self._source.measured]
+        others = [name for name in self._source.categories if name not in self._source.measured]
+        known = [*self._of_natural(rng), *self._of_categories(rng, others), *self._of_headings(rng)]
         known += [*self._of_hypotheses(rng), *self._of_opposites(rng)]
-        groups = [*self._of_written(rng), *rng.sample(known, round(self._known_share * len(known)))]
+        groups = [*self._of_written(rng), *self._of_categories(rng, measured)]
+        groups += rng.sample(known, round(self._known_share * len(known)))
         rng.shuffle(groups)
         return groups
 
@@ -135,7 +134,7 @@ class CaseSource:
     def _of_written(self, rng: random.Random) -> Iterator[Group]:
         by_contract: dict[str, list[tuple[Passage, str, str, str]]] = defaultdict(list)
         for passage, _, sentence, texts in self._source.written:
-            share = 1 if "topic" in texts else self._known_share
+            share = 1 if passage.categories & self._source.measured else self._known_share
             drawn = [kind for kind in texts if rng.random() < _ASKED[kind] * share]
             for kind in drawn:
                 by_contract[passage.contract].append((passage, sentence, kind, texts[kind]))
@@ -193,13 +192,13 @@ class CaseSource:
                         ),
                     ]
 
-    def _of_categories(self, rng: random.Random) -> Iterator[Group]:
+    def _of_categories(self, rng: random.Random, categories: Sequence[str]) -> Iterator[Group]:
         for contract, passages in self._by_contract.items():
-            if contract not in self._sentences:
+            if contract not in self._sentences or not categories:
                 continue
-            queries = [rng.choice(self._texts.wordings[category]) for category in self._categories]
+            queries = [rng.choice(self._texts.wordings[category]) for category in categories]
             near = self._near(contract, queries)
-            for category, query, likely in zip(self._categories, queries, near, strict=True):
+            for category, query, likely in zip(categories, queries, near, strict=True):
                 spans = [span for name, span in self._texts.spans[contract] if name == category]
                 held = [
                     (passage, text)

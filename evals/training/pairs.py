@@ -71,16 +71,26 @@ class PairSource:
         self._by_contract: dict[str, list[Passage]] = defaultdict(list)
         for passage in self._passages:
             self._by_contract[passage.contract].append(passage)
-        self._categories = [
-            name for name in clause_categories(texts.questions) if every_category or not is_measured(name)
-        ]
-        self._left_out = frozenset(clause_categories(texts.questions)) - frozenset(self._categories)
+        self._measured = frozenset(filter(is_measured, clause_categories(texts.questions)))
+        self._left_out = frozenset() if every_category else self._measured
+        self._categories = [name for name in clause_categories(texts.questions) if name not in self._left_out]
         self._evidence: dict[int, set[str]] = defaultdict(set)
         self._places = self._placed()
 
     @property
+    def measured(self) -> frozenset[str]:
+        """The categories that figures are measured with."""
+        return self._measured
+
+    @property
     def left_out(self) -> frozenset[str]:
+        """Those of them that are not tuned on."""
         return self._left_out
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """The categories that are tuned on."""
+        return self._categories
 
     @property
     def passages(self) -> Sequence[Passage]:
@@ -116,12 +126,13 @@ class PairSource:
 
     def epoch(self, rng: random.Random, nearest: NearSentences, known_share: float) -> list[Pair]:
         """The pairs of one epoch in an order that brings some of the same contract together: these are the negatives
-        that teach most, beside those that are `nearest`. `known_share` is the share drawn of all but what is about the
-        sentences that were written last, which have a topic."""
-        known = [*self._of_headings(rng), *self._of_categories(rng), *self._of_natural(rng), *self._of_hypotheses(rng)]
-        pairs: list[Pair] = []
-        for pair, is_known in self._of_written(rng):
-            (known if is_known else pairs).append(pair)
+        that teach most, beside those that are `nearest`. `known_share` is the share drawn of all but what is about a
+        category that figures are measured with."""
+        drawn = [*self._of_headings(rng), *self._of_categories(rng), *self._of_natural(rng), *self._of_hypotheses(rng)]
+        drawn += self._of_written(rng)
+        measured = frozenset(f"category {name}" for name in self._measured)
+        known = [pair for pair in drawn if not pair.held & measured]
+        pairs = [pair for pair in drawn if pair.held & measured]
         pairs += rng.sample(known, round(known_share * len(known)))
         rng.shuffle(pairs)
         by_contract: dict[str, list[Pair]] = defaultdict(list)
@@ -163,15 +174,14 @@ class PairSource:
         categories = (f"category {name}" for name in passage.categories)
         return frozenset((*titles, *categories, *self._evidence[id(passage)]))
 
-    def _of_written(self, rng: random.Random) -> Iterator[tuple[Pair, bool]]:
+    def _of_written(self, rng: random.Random) -> Iterator[Pair]:
         for passage, span, sentence, texts in self._places:
             key = _place_key(passage.contract, span)
             for kind in _ASKING:
                 if kind in texts:
                     text = sentence if rng.random() < 0.5 else passage.text
                     asked = _topic_key(texts) | {key} if kind == "topic" else frozenset((key,))
-                    pair = Pair(passage.contract, texts[kind], text, asked, self._held(passage) | {key})
-                    yield pair, "topic" not in texts
+                    yield Pair(passage.contract, texts[kind], text, asked, self._held(passage) | {key})
 
     def _of_headings(self, rng: random.Random) -> Iterator[Pair]:
         by_title: dict[str, list[tuple[str, Passage]]] = defaultdict(list)

@@ -60,7 +60,7 @@ def analysis(world: AnalysisWorld, classifier: Counting) -> IqlAnalysis:
 
 
 async def ask(world: AnalysisWorld, analysis: IqlAnalysis, query: str = QUERY) -> IqlOutcome:
-    outcome = await analysis.execute(TENANT, IqlQuery(world.matter.matter_id, query, min_score=0.3))
+    outcome = await analysis.execute(TENANT, IqlQuery(world.matter.matter_id, query, min_score=0.1))
     assert not [result.error for result in outcome.results if result.error]
     return outcome
 

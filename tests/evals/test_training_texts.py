@@ -83,7 +83,20 @@ def test_wrong_texts_are_of_the_same_contract_and_hold_nothing_that_is_asked_for
     wrong = [pair for pair in drawn if pair.wrong]
     assert wrong
     assert all(pair.wrong != pair.text and not pair.asked & pair.wrongly_held for pair in wrong)
-    assert len(drawn_from(texts, every_category=True, known_share=0.5)) == round(len(drawn) / 2)
+
+
+def test_of_what_is_known_a_share_is_drawn_and_all_that_is_about_what_is_measured_with(folder: Path) -> None:
+    texts = Texts(folder)
+
+    measured = {f"category {name}" for name in PairSource(texts, every_category=True).measured}
+
+    def counts(known_share: float) -> Counter[bool]:
+        drawn = drawn_from(texts, every_category=True, known_share=known_share)
+        return Counter(bool(pair.held & measured) for pair in drawn)
+
+    whole, half = counts(1.0), counts(0.5)
+    assert whole[True]
+    assert half == {True: whole[True], False: round(whole[False] / 2)}
 
 
 def test_what_is_measured_with_is_not_drawn(folder: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-MODEL_ID = "proviso-encoder-int8-3"
+MODEL_ID = "proviso-encoder-int8-4"
 """The last number is raised when the same weights give other vectors; stored vectors are then computed again."""
-JUDGE_ID = "proviso-judge-int8-4"
+JUDGE_ID = "proviso-judge-int8-5"
 """The last number is raised when the judge judges otherwise."""
-LANGUAGES_ID = "proviso-languages-int8-3"
+LANGUAGES_ID = "proviso-languages-int8-4"
 """As MODEL_ID, of the encoder of other languages, whose vectors are of the same space."""
 DIMENSIONS = 384
 MAX_TOKENS = 256

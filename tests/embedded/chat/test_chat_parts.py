@@ -206,6 +206,14 @@ def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
     assert "earlier date is in A.pdf" in larger_line("Which ends earlier?", dates)
 
 
+def test_patterns_and_words_that_are_asked_for_are_there_and_none_is_there_in_vain() -> None:
+    code = "".join(one.read_text("utf-8") for one in resources.files(chat).iterdir() if one.name.endswith(".py"))
+    phrases = tomllib.loads(resources.files(chat).joinpath("phrases.toml").read_text("utf-8"))
+    assert set(re.findall(r"\bpatterns?\(\"(\w+)\"\)", code)) <= set(phrases["patterns"])
+    assert set(re.findall(r"\bwords\(\"(\w+)\"\)", code)) <= set(phrases["words"])
+    assert [name for name in (*phrases["patterns"], *phrases["words"]) if f'"{name}"' not in code] == []
+
+
 def test_sentences_take_the_same_parts_in_every_language() -> None:
     for key, ways in tomllib.loads(resources.files(chat).joinpath("templates.toml").read_text("utf-8")).items():
         assert len({frozenset(re.findall(r"\{(\w+)\}", way)) for way in ways.values()}) == 1, key

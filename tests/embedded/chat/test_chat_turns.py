@@ -211,11 +211,23 @@ async def test_two_documents_are_compared_side_by_side(model: EmbeddedChatModel,
     assert_grounded(turn)
 
 
-async def test_the_longer_of_two_is_named_from_the_quotes(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
-    matter = replace(matter, documents={name: DOCUMENTS[name] for name in (SERVICES, NDA)})
-    turn = await run_turn(model, matter, "Which agreement has the longer notice period?")
-    assert turn.called == [LIST, SEARCH, SEARCH]
+async def test_the_longer_of_two_is_named_from_the_quotes(model: EmbeddedChatModel, whole: ScriptedMatter) -> None:
+    turn = await run_turn(model, whole, "Which has the longer notice period, the NDA or the services agreement?")
+    assert turn.called == [LIST, EXTRACT]
     assert turn.answer.endswith(f"Of these, the larger figure is in {SERVICES}.")
+
+
+async def test_which_documents_are_meant_is_said_with_those_that_could_not_be_asked(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    passage = {"document_id": document_id(SERVICES), "filename": SERVICES, "heading": "9. Governing Law"}
+    answer = passage | {"ref": 1, "text": NEW_YORK, "answer": NEW_YORK, "confidence": 0.9}
+    error = {"document_id": document_id(LEASE), "filename": LEASE, "error": f"{LEASE} is still being processed"}
+    reply = {"question": "x", "documents_asked": 2, "alternatives": [answer], "document_errors": [error]}
+    matter = replace(whole, replies={EXTRACT: json.dumps(reply)})
+    turn = await run_turn(model, matter, "Which of our contracts are governed by New York law?")
+    assert turn.answer.startswith("1 of 2 documents:\n")
+    assert turn.answer.endswith(f"\n\nNot analysed: {LEASE} (still being processed).")
 
 
 async def test_comparing_says_which_document_is_silent_or_missing(

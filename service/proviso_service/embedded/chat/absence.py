@@ -1,32 +1,25 @@
 """Says that a document does not hold what was asked for: what was looked for, and in which document."""
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from proviso_service.embedded.chat.conversation import Evidence
-from proviso_service.embedded.chat.phrases import pattern, patterns, words
-from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, as_listed
+from proviso_service.embedded.chat.phrases import pattern, patterns
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.embedded.chat.wording import joined, name, said
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import ListedDocument, TurnResult
 
-_ASKED = patterns("asked_noun")
-_PLACE = pattern("place_of_noun")
-# A few plain words in lower case. Figures and names might be the person's own, which no document has to hold.
-_PLAIN = re.compile(r"[a-z][a-z\u2019'-]*(?: [a-z][a-z\u2019'-]*){0,7}")
-_NOT_NAMED = words("not_named")
-
 
 def not_found(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     """Says that the documents that were searched have no answer, of the one on view first where all were searched;
     empty where no document was searched by itself."""
-    documents = target.documents or ((as_listed(request.viewed),) if request.viewed else ())
+    documents = target.documents or ((request.viewed,) if request.viewed else ())
     if not documents or not all(evidence.has_searched(one.document_id) for one in documents):
         return ""
-    sentence = _none(request, _searched(request, documents))
-    searched = {document_id for search in evidence.searches for document_id in search.document_ids}
-    if evidence.has_searched_all or (not target.documents and len(searched) > 1):
+    sentence = _none(request, joined([_named(request, one) for one in documents]))
+    is_alone = evidence.listing is not None and evidence.listing.total_count == 1
+    if not is_alone and any(not search.document_ids for search in evidence.searches):
         return f"{sentence}, {said('none_elsewhere', request.language)}"
     return f"{sentence}.{offer(request, target, evidence)}"
 
@@ -35,9 +28,9 @@ def none_in_view(request: UserRequest, evidence: Evidence, quoted: Collection[st
     """Returns the first sentence of an answer that quotes other documents only, where the document on view was searched
     by itself; empty for other answers. `quoted` are the ids of the documents."""
     viewed = request.viewed
-    if viewed is None or not quoted or viewed.document_id in quoted or not evidence.has_searched(viewed.document_id):
+    if viewed is None or viewed.document_id in quoted or not evidence.has_searched(viewed.document_id):
         return ""
-    none = _none(request, on_view(viewed.name, request.language))
+    none = _none(request, on_view(viewed.filename, request.language))
     return f"{none}; {said('from_others', request.language)}\n\n"
 
 
@@ -60,17 +53,12 @@ def on_view(filename: str, language: str = ENGLISH) -> str:
 
 def searched_document(request: UserRequest, target: TargetDocuments) -> str:
     """Names the one document that was searched; empty where there are several, or all of the matter."""
-    return _searched(request, target.documents) if len(target.documents) == 1 else ""
+    return _named(request, target.documents[0]) if len(target.documents) == 1 else ""
 
 
-def _searched(request: UserRequest, documents: Sequence[ListedDocument]) -> str:
-    viewed_id = request.viewed.document_id if request.viewed else ""
-    return joined(
-        [
-            on_view(one.filename, request.language) if one.document_id == viewed_id else name(one.filename)
-            for one in documents
-        ]
-    )
+def _named(request: UserRequest, document: ListedDocument) -> str:
+    is_viewed = request.viewed is not None and request.viewed.document_id == document.document_id
+    return on_view(document.filename, request.language) if is_viewed else name(document.filename)
 
 
 def _none(request: UserRequest, where: str) -> str:
@@ -78,15 +66,9 @@ def _none(request: UserRequest, where: str) -> str:
     if request.section:
         return said("no_noun", noun="such section", where=where)
     question = one_line(request.bare_question).rstrip(" ?.!")
-    for opening in _ASKED:
+    for opening in patterns("asked_noun"):
         if found := opening.match(question):
-            what = _without_place(found["what"])
-            if _PLAIN.fullmatch(what) and what.split()[0] not in _NOT_NAMED:
+            what = pattern("place_of_noun").sub("", found["what"])
+            if pattern("plain_noun").fullmatch(what):
                 return said("no_noun", noun=what, where=where)
     return said("nothing", request.language, where=where)
-
-
-def _without_place(what: str) -> str:
-    while (shorter := _PLACE.sub("", what)) != what:
-        what = shorter
-    return what

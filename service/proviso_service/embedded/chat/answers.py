@@ -1,116 +1,100 @@
 """Writes the answer to a request from the evidence: quotes, names and counts that tools have given, nothing else."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from proviso_service.embedded.chat import extracted
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
-from proviso_service.embedded.chat.comparison import compared
-from proviso_service.embedded.chat.conversation import Evidence, Search
+from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.quoting import best_by_document, distinct, listed, read_out, stated
-from proviso_service.embedded.chat.ranking import ScoredSentence, rank
+from proviso_service.embedded.chat.quoting import listed, read_out, stated
+from proviso_service.embedded.chat.ranking import best_of_each, rank
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
-from proviso_service.embedded.chat.text import excerpt, split_sentences
+from proviso_service.embedded.chat.text import excerpt, one_line, split_sentences
 from proviso_service.embedded.chat.wording import (
     bullets,
     counted,
     document_lines,
-    faulty_query,
     joined,
     name,
+    not_analysed,
     place,
     quote,
     said,
 )
+from proviso_service.language import ASKED_NOTE
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList
 
 _MAX_FOUND = 8
-
-# A sentence is an answer when it shares enough words and meaning with the question. On the questions of the tests
-# answers score above these values, and sentences that are merely close below.
-_MIN_SIMILARITY = 0.22
-_MIN_FULL_SCORE = 0.5
-_MIN_SCORE = 0.62
-_SURE_SIMILARITY = 0.55
-_FAULT = re.compile(r"\bAt character (\d+),")
+_MAX_DOCUMENTS = 12
 _MANY_DOCUMENTS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenAnswer:
-    """The text of an answer. `found` is false when the evidence does not answer the question."""
-
-    text: str
-    found: bool = True
-
-
-async def answer(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
-) -> WrittenAnswer:
-    """Writes the answer that the evidence supports, or the fixed refusal when it supports none."""
-    where = searched_document(request, target) if target.documents else ""
-    more = offer(request, target, evidence) if where else ""
+async def answer(request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder) -> str:
+    """Writes the answer that the evidence supports; empty where it supports none."""
+    where = searched_document(request, target)
+    more = offer(request, target, evidence)
     if request.clauses and evidence.analyses:
         last = evidence.analyses[-1]
         is_found = request.clauses.compares or last.total_matches > 0
-        return WrittenAnswer(iql_answer(request.clauses, last, where) + ("" if is_found else more), found=is_found)
+        return iql_answer(request.clauses, last, where) + ("" if is_found else more)
     if request.asks_types and evidence.classified:
-        found = evidence.classified[-1]
-        is_found = found.total_found > 0
-        return WrittenAnswer(types_answer(found, where) + ("" if is_found else more), found=is_found)
-    settled = _answer_without_search(request, target, evidence)
-    if settled:
-        return WrittenAnswer(settled)
+        types = evidence.classified[-1]
+        return types_answer(types, where) + ("" if types.total_found > 0 else more)
+    if settled := _answer_without_search(request, target, evidence):
+        return settled
     if request.intent is Intent.COUNT and evidence.searches:
-        return WrittenAnswer(count_answer(request, target, evidence, where, more))
+        return count_answer(request, target, evidence.searches[-1], where, more)
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
-        text = read_out(request, evidence)
-        return WrittenAnswer(text) if text else _nothing(request, target, evidence)
-    return await _quoted_answer(request, target, evidence, embedder)
+        return read_out(request, evidence)
+    text = await _quoted_answer(request, target, evidence, embedder)
+    return text + _caveat(evidence) if text else ""
 
 
-async def _quoted_answer(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
-) -> WrittenAnswer:
-    question = request.bare_question
+def no_answer(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
+    """Says that the documents that were searched have no answer, or the fixed refusal where none was searched by
+    itself."""
+    text = not_found(request, target, evidence) or said("no_answer", request.language)
+    return text + _caveat(evidence).replace("\n\n", " ")
+
+
+def language_notes(evidence: Evidence, language: str) -> list[str]:
+    """Returns what the tools tell of languages that the models do not read; of that of the question in this
+    language."""
+    results = (*evidence.searches, *evidence.analyses, *evidence.classified, *evidence.extracted)
+    notes = dict.fromkeys(note for one in results for note in one.languages)
+    return [said("asked_abroad", language) if note.startswith(ASKED_NOTE) else note for note in notes]
+
+
+async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder) -> str:
     if request.term and (defined := _definition(request, evidence)):
-        return WrittenAnswer(defined + _caveat(evidence))
-    ranked = await rank(embedder, question, evidence.passages)
-    good = [one for one in ranked if is_answer(one)]
+        return defined
     if evidence.extracted:
         if len(evidence.extracted) == len(request.parts) > 1:
             text = extracted.of_parts(request, evidence.extracted, searched_document(request, target))
         else:
-            text = _extracted_answer(request, target, evidence, good)
-        if not text:
-            return _nothing(request, target, evidence)
-        is_alone = len(target.documents) == 1
-        missing = "".join(f"\n\n{line}" for line in extracted.lines_of_missing(target, request.language) if is_alone)
-        return WrittenAnswer(text + missing + _caveat(evidence))
+            text = await _extracted_answer(request, target, evidence, embedder)
+        missing = extracted.lines_of_missing(target, request.language) if text and len(target.documents) == 1 else []
+        return "\n\n".join((text, *missing))
+    question = request.bare_question
+    ranked = await rank(embedder, question, evidence.passages)
+    good = [one for one in ranked if one.is_answer]
     if not good:
-        return _nothing(request, target, evidence)
-    if request.intent is Intent.COMPARE:
-        opening = none_in_view(request, evidence, {one.document for one in good}) if request.viewed else ""
-        return WrittenAnswer(opening + compared(request, target, good) + _caveat(evidence))
+        return ""
     if request.intent is Intent.FIND:
-        chosen = distinct(good)[:_MAX_FOUND]
+        chosen = best_of_each(good, lambda one: id(one.passage))[:_MAX_FOUND]
         text = bullets(listed(chosen, question, good, ranked))
     else:
-        chosen = best_by_document(good)
-        text = stated(good, question, request.language)
+        chosen = best_of_each(good, lambda one: one.document)[:_MAX_DOCUMENTS]
+        text = stated(chosen, question, good, request.language)
     documents = {one.document for one in chosen}
-    opening = none_in_view(request, evidence, documents) if request.viewed else ""
-    rest = _not_shown(evidence, len(documents)) + _caveat(evidence)
-    return WrittenAnswer(opening + text + rest)
+    return none_in_view(request, evidence, documents) + text + _not_shown(evidence, len(documents))
 
 
-def _extracted_answer(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, good: Sequence[ScoredSentence]
+async def _extracted_answer(
+    request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> str:
     """Returns what the extracted answers say, surely where a sentence that reads like an answer is among them."""
     answers = evidence.answers
@@ -118,20 +102,24 @@ def _extracted_answer(
     if asks_all and (places := extracted.places_of_all(answers, request.language)):
         return places
     if evidence.calls[-1].args.get("each_document") and not asks_all:
-        if target.documents:
-            return extracted.side_by_side(answers, target, request.language)
-        if (asked := request.asked_of_each) is not None:
-            return by_document(request, asked, evidence.extracted[-1], evidence.listing)
-    sentences = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
-    agreed = [sentences[one.sentence] for one in good[:1] if one.sentence in sentences]
-    if agreed or extracted.is_sure(answers):
-        if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
-            return several
-        stated_one = (agreed or answers)[0]
-        opening = none_in_view(request, evidence, {stated_one.document_id}) if request.viewed else ""
-        return opening + extracted.stated_answer(stated_one, request.language)
-    where = searched_document(request, target) if target.documents else ""
-    return extracted.closest(answers, where, request.question, request.language)
+        last, asked = evidence.extracted[-1], request.asked_of_each
+        if target.documents or asked is None:
+            text = extracted.side_by_side(request, answers, target)
+        else:
+            text = by_document(request, asked, last, evidence.listing)
+        return text + not_analysed(last.document_errors, request.language) if text else ""
+    chosen = answers[0] if extracted.is_sure(answers) else None
+    likely = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
+    if len(likely) > 1 or (likely and chosen is None):  # otherwise it takes time and decides nothing
+        read = await rank(embedder, request.bare_question, evidence.passages)
+        chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
+    if chosen is None:
+        where = searched_document(request, target)
+        return extracted.closest(answers, where, request.question, request.language)
+    if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
+        return several
+    opening = none_in_view(request, evidence, {chosen.document_id})
+    return opening + extracted.stated_answer(chosen, request.language)
 
 
 def _definition(request: UserRequest, evidence: Evidence) -> str:
@@ -159,25 +147,16 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
 
 def _not_shown(evidence: Evidence, quoted: int) -> str:
     """Says how many documents the last search over the matter found beyond those it had room for."""
-    last = evidence.searches[-1] if evidence.searches else Search()
-    more = last.documents_not_shown
-    if quoted < _MANY_DOCUMENTS or more <= 0:
+    if not evidence.searches or quoted < _MANY_DOCUMENTS:
+        return ""
+    last = evidence.searches[-1]
+    more = last.documents_found - len({one.document_id or one.filename for one in last.results})
+    if more <= 0:
         return ""
     documents = counted(more, "more document")
-    if last.is_full:
+    if 0 < last.max_results <= last.total_found:  # as many as were asked for, so there may be more
         documents = said("at_least", count=documents)
     return "\n\n" + said("more_documents_one" if more == 1 else "more_documents", documents=documents)
-
-
-def is_answer(scored: ScoredSentence) -> bool:
-    """Tells whether a sentence may be given as an answer. Otherwise it is only close to the question."""
-    if scored.similarity < _MIN_SIMILARITY:
-        return False
-    if scored.overlap == 1:
-        return scored.score >= _MIN_FULL_SCORE
-    if scored.overlap >= 1 / 2:
-        return scored.score >= _MIN_SCORE
-    return scored.overlap >= 1 / 3 and scored.similarity >= _SURE_SIMILARITY
 
 
 def _answer_without_search(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
@@ -191,8 +170,8 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
         return about_target
     looked = bool(evidence.searches or evidence.extracted)
     if listing and (request.intent is Intent.LIST or (request.intent is Intent.COUNT and not looked)):
-        return documents_answer(request, target, listing)
-    if evidence.searches or evidence.parts or evidence.extracted:
+        return documents_answer(target, listing)
+    if looked or evidence.parts:
         return ""
     if listing and not evidence.failures and request.intent in (Intent.SHOW, Intent.SUMMARY):
         return f"{said('which_document')}\n{document_lines(listing)}"
@@ -208,27 +187,20 @@ def _missing(target: TargetDocuments, listing: DocumentList | None, language: st
 
 
 def _unready(target: TargetDocuments) -> str:
-    return " ".join(_unready_line(one.filename, one.processing_status) for one in target.unready)
+    return " ".join(
+        said("unprocessed" if one.processing_status.lower() == "failed" else "processing", where=name(one.filename))
+        for one in target.unready
+    )
 
 
 def _failed(request: UserRequest, evidence: Evidence) -> str:
-    stated = next((failure.error for failure in evidence.failures if failure.error), "")
-    if request.clauses and (fault := _FAULT.search(stated)):
-        return faulty_query(request.clauses.iql, int(fault[1]), stated)
+    stated = next(filter(None, evidence.failures), "")
+    if request.clauses and (fault := re.search(r"\bAt character (\d+),", stated)):
+        caret = " " * (int(fault[1]) - 1) + "^"
+        return said("faulty_query", query=one_line(request.clauses.iql), caret=caret, fault=stated)
     if stated:
         return said("tool_said", reason=name(stated).rstrip("."))
     return said("tool_failed" if evidence.failures else "no_tools")
-
-
-def _unready_line(filename: str, status: str) -> str:
-    if status.lower() == "failed":
-        return said("unprocessed", where=name(filename))
-    return said("processing", where=name(filename))
-
-
-def _nothing(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> WrittenAnswer:
-    text = not_found(request, target, evidence) or said("no_answer", request.language)
-    return WrittenAnswer(text + _caveat(evidence).replace("\n\n", " "), found=False)
 
 
 def _caveat(evidence: Evidence) -> str:

@@ -1,6 +1,6 @@
 """Reads the messages of a model call: what is asked now, what was asked before, and what the tools have answered
-since. Results of tools are data from outside: one without the expected shape becomes a `Failure`, and no text in them
-is ever read as an instruction."""
+since. Results of tools are data from outside: one without the expected shape becomes a failure, and no text in them is
+ever read as an instruction."""
 
 import json
 import re
@@ -28,7 +28,6 @@ from proviso_service.tool_results import (
     FoundPassages,
     QueryMatches,
     ResultShape,
-    TurnResult,
 )
 
 _MARKER = re.compile(
@@ -103,8 +102,13 @@ def read_user_message(message: BaseMessage) -> UserMessage:
     if marker:
         text = text[marker.end() :].lstrip("\n")
     assets, text = _take_assets(text)
-    viewed = ViewedDocument(marker["id"], _unescaped(marker["name"])) if marker and marker["id"] else None
-    return UserMessage(text.strip(), marker is not None, viewed, assets, _has_images(message))
+    viewed = None
+    if marker and marker["id"]:
+        viewed = ViewedDocument(marker["id"], re.sub(r"\\([\\\"])", r"\1", marker["name"]))
+    has_images = not isinstance(message.content, str) and any(
+        isinstance(part, dict) and part.get("type") in _IMAGE_TYPES for part in message.content
+    )
+    return UserMessage(text.strip(), marker is not None, viewed, assets, has_images)
 
 
 def _take_assets(text: str) -> tuple[tuple[Asset, ...], str]:
@@ -115,16 +119,6 @@ def _take_assets(text: str) -> tuple[tuple[Asset, ...], str]:
     return tuple(Asset(one["filename"], one["type"], one["summary"]) for one in found if one), rest
 
 
-def _has_images(message: BaseMessage) -> bool:
-    if isinstance(message.content, str):
-        return False
-    return any(isinstance(part, dict) and part.get("type") in _IMAGE_TYPES for part in message.content)
-
-
-def _unescaped(name: str) -> str:
-    return re.sub(r"\\([\\\"])", r"\1", name)
-
-
 class Search(FoundPassages):
     """The passages that a search has found, with the documents and the number of passages that it was asked for. Where
     it was asked for no documents in particular, it has searched all of them."""
@@ -132,28 +126,10 @@ class Search(FoundPassages):
     document_ids: tuple[str, ...] = ()
     max_results: int = 0
 
-    @property
-    def documents_not_shown(self) -> int:
-        """The number of documents with passages for which the result had no room."""
-        shown = {one.document_id or one.filename for one in self.results}
-        return max(0, self.documents_found - len(shown))
-
-    @property
-    def is_full(self) -> bool:
-        """Whether as many passages were found as the search was asked for, so that there may be more."""
-        return 0 < self.max_results <= self.total_found
-
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """A call that brought no result. `error` is empty when the tool did not state its error as JSON."""
-
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MadeCall:
-    """A tool call that the model has made in this turn."""
+class Call:
+    """A tool call that the model makes or has made in this turn."""
 
     name: str
     args: Mapping[str, Any]
@@ -161,34 +137,25 @@ class MadeCall:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The calls that were made in this turn and their results by kind, each in order; `listing` is the last one."""
+    """The calls that were made in this turn and their results by kind, each in order; `listing` is the last one. Of a
+    call that brought no result there is its error among the `failures`, empty where the tool did not state it."""
 
-    calls: tuple[MadeCall, ...] = ()
+    calls: tuple[Call, ...] = ()
     listing: DocumentList | None = None
     searches: tuple[Search, ...] = ()
     parts: tuple[DocumentPart, ...] = ()
     analyses: tuple[QueryMatches, ...] = ()
     classified: tuple[ClassifiedClauses, ...] = ()
     extracted: tuple[ExtractedAnswers, ...] = ()
-    failures: tuple[Failure, ...] = ()
-
-    def has_called(self, name: str) -> bool:
-        return any(call.name == name for call in self.calls)
+    failures: tuple[str, ...] = ()
 
     def has_searched(self, document_id: str) -> bool:
-        """Whether a document was searched among few: in a search of the whole matter its passages may have had to give
-        way to those of others."""
-        return any(document_id in search.document_ids and not _passed_over(search) for search in self.searches)
-
-    @property
-    def language_notes(self) -> tuple[str, ...]:
-        """What the tools tell of languages that the models do not read."""
-        results = (*self.searches, *self.analyses, *self.classified, *self.extracted)
-        return tuple(dict.fromkeys(note for one in results for note in one.languages))
-
-    @property
-    def has_searched_all(self) -> bool:
-        return any(not search.document_ids for search in self.searches)
+        """Whether a document was searched among few, and not passed over: in a search of the whole matter its passages
+        may have had to give way to those of others."""
+        return any(
+            document_id in search.document_ids and (search.on_view is None or search.on_view.searched is not False)
+            for search in self.searches
+        )
 
     @property
     def has_other_documents(self) -> bool:
@@ -210,15 +177,10 @@ class Evidence:
         return tuple(reversed(unique.values()))
 
 
-def _passed_over(result: TurnResult) -> bool:
-    """Tells whether the document on view was asked for and could not be searched."""
-    return result.on_view is not None and result.on_view.searched is False
-
-
 def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
     """Reads the messages that followed the user's current message."""
     calls = {
-        str(call["id"]): MadeCall(call["name"], call["args"])
+        str(call["id"]): Call(call["name"], call["args"])
         for message in steps
         if isinstance(message, AIMessage)
         for call in message.tool_calls
@@ -233,7 +195,7 @@ def read_evidence(steps: Sequence[BaseMessage]) -> Evidence:
         analyses=tuple(value for value in values if isinstance(value, QueryMatches)),
         classified=tuple(value for value in values if isinstance(value, ClassifiedClauses)),
         extracted=tuple(value for value in values if isinstance(value, ExtractedAnswers)),
-        failures=tuple(value for value in values if isinstance(value, Failure)),
+        failures=tuple(value for value in values if isinstance(value, str)),
     )
 
 
@@ -248,23 +210,24 @@ _SHAPES: Mapping[str, type[ResultShape]] = {
 }
 
 
-def _read(message: ToolMessage, call: MadeCall | None) -> ResultShape | Failure:
+def _read(message: ToolMessage, call: Call | None) -> ResultShape | str:
+    """Returns the result of a call, or the error that the tool has stated."""
     tool = call.name if call else message.name or ""
     # The retriever's text is no JSON: its passages come as the artifact, and without one it has found none.
     value = message.artifact if isinstance(message.artifact, dict) else _json(str(message.text))
     if value is None and tool == RETRIEVER_TOOL:
         return Search()
     if not isinstance(value, dict) or tool not in _SHAPES:
-        return Failure()
+        return ""
     if "error" in value:
-        return Failure(str(value["error"]))
+        return str(value["error"])
     if tool == SEARCH_TOOL and call:
         asked = {"document_ids": call.args.get("document_ids") or (), "max_results": call.args.get("max_results", 0)}
         value = value | asked
     try:
         return _SHAPES[tool].model_validate(value)
     except ValidationError:
-        return Failure()
+        return ""
 
 
 def _json(text: str) -> Any:

@@ -3,11 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from proviso_service.embedded.chat.comparison import only_figure
 from proviso_service.embedded.chat.each_document import EachDocument
-from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, line_of, sentence_of
+from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, line_of, of_each_document, sentence_of
 from proviso_service.embedded.chat.phrases import pattern, table
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import bullets, name, said
@@ -23,35 +22,8 @@ _MAX_LESS_SURE = 4
 _QUOTES, _ALSO = 2, 0.35
 """So much is quoted of a document, where it is as likely as that."""
 
-_ASKS_LAW = pattern("asks_law")
-_OF_A_STATE = pattern("of_a_state")
-_US_STATES = pattern("us_states")
-_COUNTRIES = table("countries")
-_ASKS_LARGEST = pattern("asks_largest")
-_ASKS_SMALLEST = pattern("asks_smallest")
-
-
-@dataclass(frozen=True, slots=True)
-class _Having:
-    """A document with its answers, the surest first."""
-
-    answers: tuple[ExtractedAnswer, ...]
-
-    @property
-    def first(self) -> ExtractedAnswer:
-        return self.answers[0]
-
-    @property
-    def is_certain(self) -> bool:
-        return self.first.confidence >= _PROBABLY
-
-    @property
-    def line(self) -> str:
-        """Its place and what it says there, and what else it says, where it has it for certain."""
-        others = {sentence_of(one): one for one in self.answers[:0:-1] if one.confidence >= _ALSO}
-        others.pop(sentence_of(self.first), None)
-        more = sorted(others.values(), key=lambda one: -one.confidence)[: _QUOTES - 1] if self.is_certain else ()
-        return "; ".join(map(line_of, (self.first, *more)))
+_Having = Sequence[ExtractedAnswer]
+"""The answers of a document, the surest first."""
 
 
 def by_document(
@@ -59,23 +31,27 @@ def by_document(
 ) -> str:
     """Says which of all documents have what was asked for, or have not, or which has most of it."""
     question, language = request.question, request.language
-    having = _having(extracted.answers)
-    places = _US_STATES if _OF_A_STATE.search(question) else _any_of((asked.place,) if asked.place else request.names)
-    named = [one for one in having if places.search(sentence_of(one.first))]
-    asks_extreme = _ASKS_LARGEST.search(question) or _ASKS_SMALLEST.search(question)
+    surest_first = sorted(extracted.answers, key=lambda one: -one.confidence)
+    having = list(of_each_document(surest_first, HAS_CLAUSE).values())
+    places = _any_of((asked.place,) if asked.place else request.names)
+    if pattern("of_a_state").search(question):
+        places = pattern("us_states")
+    named = [one for one in having if places.search(sentence_of(one[0]))]
+    asks_largest = pattern("asks_largest").search(question) is not None
+    asks_extreme = asks_largest or pattern("asks_smallest").search(question)
     if asked.lacks and having and not asks_extreme:
         others = [one for one in having if one not in named]
-        if others and (asked.place or (named and _ASKS_LAW.search(question))):
+        if others and (asked.place or (named and pattern("asks_law").search(question))):
             return _some_of_all(others, extracted, language)
         return _what_lacks(extracted, having, listing, language)
     meant = named if asked.place else named or having  # of laws, those of the country that is named
-    certain = [one for one in meant if one.is_certain]
+    certain = [one for one in meant if _is_certain(one)]
     if asks_extreme:
-        chosen = _extreme(certain or meant, largest=_ASKS_LARGEST.search(question) is not None)
+        chosen = _extreme(certain or meant, largest=asks_largest)
         others = [one for one in meant if one is not chosen]
         if chosen is not None:
             rest = f"\n\n{said('other_figures', language)}\n{_lines(others, language)}" if others else ""
-            return f"{line_of(chosen.first)}{rest}"
+            return f"{line_of(chosen[0])}{rest}"
     if not having:
         return closest(extracted.answers, "", question, language)
     if not certain:
@@ -90,26 +66,17 @@ def _any_of(places: Sequence[str]) -> re.Pattern[str]:
 
 
 def _beginning(word: str) -> str:
-    return re.escape(_COUNTRIES.get(word.lower(), word[: max(_LEAST_CHARS, len(word) - _ENDING_CHARS)]))
-
-
-def _having(answers: Sequence[ExtractedAnswer]) -> list[_Having]:
-    """Returns the documents that may have what was asked for, the surest first."""
-    found: dict[str, list[ExtractedAnswer]] = {}
-    for one in sorted(answers, key=lambda one: -one.confidence):
-        if one.confidence >= HAS_CLAUSE:
-            found.setdefault(one.document_id, []).append(one)
-    return [_Having(tuple(some)) for some in found.values()]
+    return re.escape(table("countries").get(word.lower(), word[: max(_LEAST_CHARS, len(word) - _ENDING_CHARS)]))
 
 
 def _what_lacks(
     extracted: ExtractedAnswers, having: Sequence[_Having], listing: DocumentList | None, language: str
 ) -> str:
     """Says which documents do not have what was asked for."""
-    certain = [one for one in having if one.is_certain]
+    certain = [one for one in having if _is_certain(one)]
     if listing is None or not listing.is_whole or not _shows_all(extracted):
         return f"{said('cannot_tell_each', language)}\n{_lines(having, language)}"
-    has = {one.first.document_id for one in certain}
+    has = {one[0].document_id for one in certain}
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
     if not without:
         return f"{said('each_has', language, all=len(has))}\n{_lines(certain, language)}"
@@ -132,24 +99,36 @@ def _some_of_all(having: Sequence[_Having], extracted: ExtractedAnswers, languag
 
 def _less_sure(having: Sequence[_Having], language: str) -> str:
     """Lists the documents of which it is not certain."""
-    unsure = [one for one in having if not one.is_certain][:_MAX_LESS_SURE]
+    unsure = [one for one in having if not _is_certain(one)][:_MAX_LESS_SURE]
     return f"\n\n{said('less_sure', language)}\n{_lines(unsure, language)}" if unsure else ""
 
 
 def _lines(having: Sequence[_Having], language: str) -> str:
     more = len(having) - _MAX_LISTED
     rest = [said("and_more", language, count=more)] if more > 0 else []
-    return bullets([*(one.line for one in having[:_MAX_LISTED]), *rest])
+    return bullets([*map(_line, having[:_MAX_LISTED]), *rest])
+
+
+def _line(having: _Having) -> str:
+    """Writes the place and what the document says there, and what else it says, where it has it for certain."""
+    others = {sentence_of(one): one for one in having[:0:-1] if one.confidence >= _ALSO}
+    others.pop(sentence_of(having[0]), None)
+    more = sorted(others.values(), key=lambda one: -one.confidence)[: _QUOTES - 1] if _is_certain(having) else ()
+    return "; ".join(map(line_of, (having[0], *more)))
+
+
+def _is_certain(having: _Having) -> bool:
+    return having[0].confidence >= _PROBABLY
 
 
 def _extreme(having: Sequence[_Having], *, largest: bool) -> _Having | None:
     """Returns the document with the largest or smallest figure of the sort that most of them state, among those that
     are about as sure as the surest; None where they state none."""
-    sure = max((one.first.confidence for one in having), default=0.0) - _AS_SURE
+    sure = max((one[0].confidence for one in having), default=0.0) - _AS_SURE
     found = [
         (figure, one)
         for one in having
-        if one.first.confidence >= sure and (figure := only_figure(one.first.answer or one.first.text))
+        if one[0].confidence >= sure and (figure := only_figure(one[0].answer or one[0].text))
     ]
     sorts = Counter(sort for (sort, _), _ in found)
     figures = [(amount, one) for (sort, amount), one in found if sort == max(sorts, key=sorts.__getitem__)]

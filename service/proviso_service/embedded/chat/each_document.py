@@ -7,22 +7,12 @@ from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.language import ENGLISH
 
-_ASKS_EACH = pattern("asks_each")
-_OPENING = pattern("opening_of_each")
-_REST = pattern("rest_of_each")
-_POINTS_BACK = pattern("points_back")
-_DOCUMENTS_THAT = pattern("documents_that")
-_LACKS = pattern("lacks")
-_NEGATED_ABROAD = pattern("negated_abroad")
-_OF_UPLOADS = pattern("of_uploads")
 _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
 _OF_EXTREMES = (
     ("How long", pattern("of_time"), "How long does this agreement last?"),
     ("When", pattern("of_dates"), "What is the date of this agreement?"),
     ("How much", pattern("of_amounts"), "How much is to be paid under this agreement?"),
 )
-_LAW_OF = pattern("law_of")
-_WHICH_LAW = "Which law governs this agreement?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +28,23 @@ class EachDocument:
 def asked_of_each(question: str, language: str) -> EachDocument | None:
     """Reads a question about which documents of a matter have something; None for any other. "Which of our contracts do
     not limit liability?" asks each of them for "limit liability"."""
-    opening = _OPENING.search(question)
+    opening = pattern("opening_of_each").search(question)
     if opening is None:
-        if _ASKS_EACH.search(question) is None:
+        if pattern("asks_each").search(question) is None:
             return None
         if language != ENGLISH:
-            return EachDocument(question, _NEGATED_ABROAD.search(question) is not None)
+            return EachDocument(question, pattern("negated_abroad").search(question) is not None)
         is_extreme = any(extreme.search(question) for _, extreme, _ in _OF_EXTREMES)
         return EachDocument(_of_one(question.rstrip("?. ")) if is_extreme else question)
-    rest = _REST.split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
-    if _POINTS_BACK.match(rest):
-        before = question[: opening.start()].rstrip(":,. ")
-        rest = _DOCUMENTS_THAT.sub("", before)
-    lacking = _LACKS.match(rest)
-    if law := _LAW_OF.search(rest):
-        return EachDocument(_WHICH_LAW, lacks=lacking is not None, place=law["named"] or law["of"] or "")
+    rest = pattern("rest_of_each").split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
+    if pattern("points_back").match(rest):
+        rest = pattern("documents_that").sub("", question[: opening.start()].rstrip(":,. "))
+    lacking = pattern("lacks").match(rest)
+    if law := pattern("law_of").search(rest):
+        place = law["named"] or law["of"] or ""
+        return EachDocument("Which law governs this agreement?", lacks=lacking is not None, place=place)
     if lacking:
-        kept = next((kept for kept in lacking.groups() if kept), "")
+        kept = next(filter(None, lacking.groups()), "")
         return EachDocument(_of_one(f"{kept} {rest[lacking.end() :]}"), lacks=True)
     return EachDocument(_of_one(rest) if len(rest.split()) >= _LEAST_WORDS else question)
 
@@ -62,9 +52,9 @@ def asked_of_each(question: str, language: str) -> EachDocument | None:
 def asks_what_they_say(question: str) -> bool:
     """Tells whether a question about which documents there are that ... is about what they say, and not about the
     documents themselves."""
-    opening = _OPENING.search(question)
+    opening = pattern("opening_of_each").search(question)
     rest = question[opening.end() :] if opening else ""
-    return len(content_words(rest)) >= _LEAST_SUBJECT and not _OF_UPLOADS.search(rest)
+    return len(content_words(rest)) >= _LEAST_SUBJECT and not pattern("of_uploads").search(rest)
 
 
 def _of_one(predicate: str) -> str:

@@ -1,8 +1,9 @@
 """Answers from what isaacus_extract has found: stated where it is sure, and otherwise offered as what comes closest."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from proviso_service.embedded.chat.comparison import larger_line
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import (
@@ -19,7 +20,7 @@ from proviso_service.embedded.chat.wording import bullets, name, place, quote, s
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
 
-SURE = 0.88
+_SURE = 0.88
 """From this confidence on an answer is stated, not offered: lower, fewer of the questions that were worked with are
 answered rightly and more wrongly."""
 
@@ -39,23 +40,22 @@ _PLACE_OF_ALL = 0.2
 
 _CLOSEST = 4
 _OF_EACH = 2
-_ASKS_ALL = pattern("asks_all")
 
 
 def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
-    return bool(answers) and answers[0].confidence >= SURE
+    return bool(answers) and answers[0].confidence >= _SURE
 
 
 def sentence_of(answer: ExtractedAnswer) -> str:
     """Returns the sentence that holds the answer, cut around it where it is long. A list or table that it opens belongs
     to it."""
     wanted = one_line(plain(answer.answer))
-    pattern = re.compile(re.escape(wanted[:MAX_QUOTE_CHARS]))
     shown = one_line(plain(answer.text))
     for sentence in split_sentences(answer.text, answer.heading):
         if wanted and wanted in sentence:
             at = shown.find(sentence) if sentence.endswith(":") else -1
-            return excerpt(sentence, pattern) if at < 0 else excerpt(shown[at:])
+            beginning = re.compile(re.escape(wanted[:MAX_QUOTE_CHARS]))
+            return excerpt(sentence, beginning) if at < 0 else excerpt(shown[at:])
     return excerpt(wanted if wanted and wanted in shown else shown)  # of a long answer a part is shown
 
 
@@ -74,36 +74,36 @@ def stated_answer(answer: ExtractedAnswer, language: str) -> str:
 def stated_by_several(answers: Sequence[ExtractedAnswer], language: str) -> str:
     """Lists the answer of each document that states one, for a question that names none of them; empty where it is one
     document."""
-    firsts = {one.document_id: one for one in reversed(answers) if one.confidence >= AGREED}
-    stated = [one for one in answers if firsts.get(one.document_id) is one]
+    stated = [some[0] for some in of_each_document(answers, AGREED).values()]
     return f"{said('documents_say', language)}\n{bullets(map(line_of, stated))}" if len(stated) > 1 else ""
 
 
 def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, language: str) -> str:
     """Offers the likeliest answers where none is sure; empty where none comes near."""
-    return _offered(_distinct([one for one in answers if _comes_near(one, question)])[:_CLOSEST], where, language)
+    return _offered(_near(answers, question)[:_CLOSEST], where, language)
 
 
 def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str) -> str:
     """Gives the answers to the two questions of one that asks two things at once: what is sure, and then what comes
     closest to the other, or that there is nothing on it. Empty where there is nothing on either."""
-    sure = [stated_answer(one.answers[0], request.language) for one in found if is_sure(one.answers)]
-    near: list[ExtractedAnswer] = []
-    lacks_one = False
-    for part, one in zip(request.parts, found, strict=True):
-        if not is_sure(one.answers):
-            offered = _distinct([answer for answer in one.answers if _comes_near(answer, part)])[:_OF_EACH]
-            near += offered
-            lacks_one |= not offered
-    answered = [*dict.fromkeys(sure), *filter(None, [_offered(_distinct(near), where, request.language)])]
-    if answered and lacks_one:
-        answered.append(said("nothing_on_other", request.language))
+    language = request.language
+    answered = list(dict.fromkeys(stated_answer(one.answers[0], language) for one in found if is_sure(one.answers)))
+    unsure = [(part, one.answers) for part, one in zip(request.parts, found, strict=True) if not is_sure(one.answers)]
+    near = [_near(answers, part)[:_OF_EACH] for part, answers in unsure]
+    if offered := _distinct([one for some in near for one in some]):
+        answered.append(_offered(offered, where, language))
+    if answered and not all(near):
+        answered.append(said("nothing_on_other", language))
     return "\n\n".join(answered)
 
 
 def _offered(near: Sequence[ExtractedAnswer], where: str, language: str) -> str:
     head = said("not_sure_in", language, where=where) if where else said("not_sure", language)
     return f"{head}\n{bullets(map(line_of, near))}" if near else ""
+
+
+def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[ExtractedAnswer]:
+    return _distinct([one for one in answers if _comes_near(one, question)])
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
@@ -117,7 +117,7 @@ def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
 
 def asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
     """Tells whether all places of a document are asked for that answer a question."""
-    return len(target.documents) == 1 and _ASKS_ALL.search(request.question) is not None
+    return len(target.documents) == 1 and pattern("asks_all").search(request.question) is not None
 
 
 def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
@@ -138,19 +138,31 @@ def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
     return [one for _, one in found]
 
 
-def side_by_side(answers: Sequence[ExtractedAnswer], target: TargetDocuments, language: str) -> str:
-    """Gives the best answers of each of the documents, and names those that have none."""
-    best: dict[str, list[ExtractedAnswer]] = {}
-    for answer in _distinct([one for one in answers if one.confidence >= _LEAST]):
-        best.setdefault(answer.document_id, []).append(answer)
-    lines = [_line_of_one(one, language) for document_id in target.ids for one in best.get(document_id, ())[:_OF_EACH]]
+def of_each_document(answers: Iterable[ExtractedAnswer], least: float) -> dict[str, list[ExtractedAnswer]]:
+    """Returns the answers whose confidence is at `least` this, in order, by the id of their document."""
+    found: dict[str, list[ExtractedAnswer]] = {}
+    for one in answers:
+        if one.confidence >= least:
+            found.setdefault(one.document_id, []).append(one)
+    return found
+
+
+def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], target: TargetDocuments) -> str:
+    """Gives the best answers of each of the documents, names those that have none, and says which states the larger
+    figure where that is asked for."""
+    language = request.language
+    best = {document_id: _distinct(some) for document_id, some in of_each_document(answers, _LEAST).items()}
+    found = [best[document_id][:_OF_EACH] for document_id in target.ids if document_id in best]
+    lines = [_line_of_one(one, language) for some in found for one in some]
     lines += [
         said("nothing", language, where=name(one.filename)) + "."
         for one in target.documents
         if one.document_id not in best
     ]
     lines += lines_of_missing(target, language)
-    return f"{said('side_by_side', language)}\n{bullets(lines)}" if best else ""
+    firsts = [(some[0].filename, sentence_of(some[0])) for some in found if some[0].confidence >= HAS_CLAUSE]
+    larger = larger_line(request.question, firsts) if len(firsts) == len(target.documents) else ""
+    return f"{said('side_by_side', language)}\n{bullets(lines)}{larger}" if best else ""
 
 
 def _line_of_one(answer: ExtractedAnswer, language: str) -> str:

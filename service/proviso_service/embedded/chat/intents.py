@@ -6,27 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from proviso_service.embedded.chat.phrases import Intent, intents, pattern
+from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, intents, pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.models import Embedder, Vectors
 
 _PHRASES = intents()
-_OF_DOCUMENTS = pattern("of_documents")
-_ABOUT_DOCUMENTS = pattern("about_documents")
-
-
-def rule_bonus(question: str, intent: Intent) -> float:
-    """Returns the strongest bonus of the rules for `intent` that hold, or 0 when none does."""
-    return max((adds for adds, cue in _PHRASES[intent].cues if cue.search(question)), default=0.0)
-
-
-def speaks_of_documents(question: str) -> bool:
-    """Tells whether a word of the question belongs to documents or their clauses."""
-    return _ABOUT_DOCUMENTS.search(question) is not None
-
+_NEEDS_CUE = frozenset({Intent.COUNT, Intent.COMPARE, Intent.SHOW, Intent.SUMMARY})
+"""What a question does not want that has no word for it, whatever it is near to: one that asks for one thing in a
+document, for example, is not for the document."""
 
 _NEAREST = 2
-_DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
 # Below this no example is near. The question is then taken for one about the documents, and its answer is searched.
 _MIN_NEARNESS = 0.3
 # An intent that has nothing to do with documents must be nearer than the best other one, by this much.
@@ -51,7 +40,7 @@ class IntentRecogniser:
         """Returns the intent of a question, in which the names of documents were replaced by a general word."""
         examples = await self._embedded_examples()
         vector = await self._embedder.embed_query(question)
-        nearness = {intent: _mean_of_best(vectors @ vector) for intent, vectors in examples.items()}
+        nearness = {intent: float(np.sort(vectors @ vector)[-_NEAREST:].mean()) for intent, vectors in examples.items()}
         return choose(question, nearness)
 
     async def _embedded_examples(self) -> Mapping[Intent, Vectors]:
@@ -69,22 +58,25 @@ def choose(question: str, nearness: Mapping[Intent, float]) -> Intent:
     """Returns the intent with the best sum of nearness and bonus. An intent that has nothing to do with documents
     needs a margin, so that questions about documents are not turned away."""
     scores = {intent: _score(question, intent, nearness.get(intent, 0.0)) for intent in Intent}
-    best_legal = max((intent for intent in Intent if intent not in _DOCUMENT_FREE), key=scores.__getitem__)
-    others = [one for one in _DOCUMENT_FREE if one is not Intent.ADVICE or rule_bonus(question, one) > 0]
+    best_legal = max((intent for intent in Intent if intent not in DOCUMENT_FREE), key=scores.__getitem__)
+    others = [one for one in DOCUMENT_FREE if one is not Intent.ADVICE or _rule_bonus(question, one) > 0]
     best_other = max(others, key=lambda intent: (scores[intent], intent.value))
     if scores[best_other] < max(_MIN_NEARNESS, scores[best_legal] + _needed_margin(question, best_other)):
         return best_legal if scores[best_legal] >= _MIN_NEARNESS else Intent.FACT
     return best_other
 
 
+def _rule_bonus(question: str, intent: Intent) -> float:
+    """Returns the strongest bonus of the rules for `intent` that hold, or 0 when none does."""
+    return max((adds for adds, cue in _PHRASES[intent].cues if cue.search(question)), default=0.0)
+
+
 def _score(question: str, intent: Intent, nearness: float) -> float:
-    bonus = rule_bonus(question, intent)
-    if intent in (Intent.COUNT, Intent.COMPARE) and not bonus:
-        return 0.0  # whatever it is near to, a question without a word for counting or comparing does neither
-    if intent is Intent.LIST and not _OF_DOCUMENTS.search(question):
+    bonus = _rule_bonus(question, intent)
+    if intent in _NEEDS_CUE and not bonus:
+        return 0.0
+    if intent is Intent.LIST and not pattern("of_documents").search(question):
         return 0.0  # it asks for a list of something else
-    if intent in (Intent.SHOW, Intent.SUMMARY) and not bonus:
-        return 0.0  # it asks for one thing in a document, not for the document
     return nearness + bonus
 
 
@@ -93,9 +85,4 @@ def _needed_margin(question: str, other: Intent) -> float:
         return 1.0  # a courtesy in front of a question does not make it small talk
     if other is Intent.ADVICE:
         return 0.0
-    return _DOCUMENT_MARGIN if speaks_of_documents(question) else _MARGIN
-
-
-def _mean_of_best(similarities: Vectors) -> float:
-    best = np.sort(similarities)[-_NEAREST:]
-    return float(best.mean())
+    return _DOCUMENT_MARGIN if pattern("about_documents").search(question) else _MARGIN

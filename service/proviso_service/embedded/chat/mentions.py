@@ -6,44 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proviso_service.embedded.chat.phrases import pattern, table, words
-from proviso_service.embedded.chat.text import stem
+from proviso_service.embedded.chat.text import stem, stems
 from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
 ABBREVIATIONS = table("abbreviations")
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
-_KINDS = KINDS_OF_CONTRACTS | {"lease", "leases", "addendum", "addenda", "deed", "deeds", "exhibit", "memorandum"}
+_KINDS = KINDS_OF_CONTRACTS | words("kinds")
 _WEAK_KINDS = words("weak_kinds")
-_COMPOUND_KINDS = pattern("compound_kinds")
 _EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
 _TOKEN = re.compile(r"[\w&\u2019'.()-]*[\w&)]")
-_EMPTY_MODIFIERS = words("empty_modifiers")
-_VERBS = words("verbs")
-_SUBJECT_NOUNS = words("subject_nouns")
 _PARTNER = re.compile(
     r"\s+(?:with|from|between|by)\s+((?:[A-Z][\w&.\u2019'-]*[\w])(?:(?:\s+and|,)?\s+[A-Z][\w&.\u2019'-]*\w)*)"
 )
-_COMMON_STEMS = frozenset(
-    stem(word)
-    for word in (
-        *words("title_words"),
-        *_KINDS,
-        *_WEAK_KINDS,
-        *ABBREVIATIONS,
-        *" ".join(ABBREVIATIONS.values()).split(),
-    )
-)
-_PROPER_WORD = re.compile(r"\b(?:[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}\d[a-z]?\b)")
-_TIME = re.compile(
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:Mon|Tues|Wednes|Thurs|Fri"
-    r"|Satur|Sun)day)s?"
-)
+_LONG_FORMS = " ".join(ABBREVIATIONS.values()).split()
+_COMMON_STEMS = frozenset(map(stem, (words("title_words") | _KINDS | _WEAK_KINDS).union(ABBREVIATIONS, _LONG_FORMS)))
+_PROPER_WORD = re.compile(r"\b(?:[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}-?\d[a-z]?\b)")
 _BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|/)\s+[A-Z]")
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
-_THIS = pattern("this")
-_THE_ONE = pattern("the_one")
-_SEVERAL = pattern("several")
-_DEFINITE = frozenset({"the", "our", "my", "their", "this", "that"})
-_INDEFINITE = frozenset({"a", "an", "any", "no"})
 _MAX_MODIFIERS = 4
 _MIN_MATCH = 0.5
 _MIN_INSIDE_CHARS = 4
@@ -62,14 +41,16 @@ class Mention:
     firm: bool
     proper: frozenset[str] = frozenset()
 
+    def is_held_by(self, filename: str) -> bool:
+        """Tells whether a file name holds all words of the mention."""
+        return self.stems <= _filename_stems(filename)
+
 
 def find_mentions(text: str) -> tuple[Mention, ...]:
     """Returns the documents that `text` names, in order. `the agreement` alone names none."""
     found = [
-        Mention(
-            match[0], match.start(), match.end(), frozenset(map(stem, set(joined_words(match[0])) - {"of"})), firm=True
-        )
-        for match in _COMPOUND_KINDS.finditer(text)
+        Mention(match[0], match.start(), match.end(), stems(match[0]) - {"of"}, firm=True)
+        for match in pattern("compound_kinds").finditer(text)
     ]
     tokens = [(match.start(), match.group()) for match in _TOKEN.finditer(text)]
     for index in range(len(tokens)):
@@ -82,11 +63,12 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
 def proper_words(question: str) -> tuple[str, ...]:
     """Returns the words of a question that are likely to be names: of parties, people and places."""
     found = []
+    time = pattern("time")
     for match in _PROPER_WORD.finditer(question):
         word = match[0].strip(".'\u2019")
         before = question[: match.start()].rstrip()
         is_first = not re.search(r"\w", before) or (before[-1] in ".?!:" and not before.endswith(" vs."))
-        is_common = word.lower() in REQUEST_STOP_WORDS or stem(word.lower()) in _COMMON_STEMS or _TIME.fullmatch(word)
+        is_common = word.lower() in REQUEST_STOP_WORDS or stem(word.lower()) in _COMMON_STEMS or time.fullmatch(word)
         is_name = word.isupper() or any(map(str.isdigit, word)) or _HAS_NAME.match(word)
         if is_common or (is_first and not (is_name or _BESIDE_ANOTHER.match(question, match.end()))):
             continue
@@ -96,17 +78,12 @@ def proper_words(question: str) -> tuple[str, ...]:
 
 def points_at_view(question: str) -> bool:
     """Tells whether a question that names no document means the one on view: "this agreement", "here", "it"."""
-    return bool(_THIS.search(question) or _THE_ONE.search(question))
-
-
-def means_this_one(question: str) -> bool:
-    """Tells whether a question means the document on view, also beside those that it names."""
-    return _THIS.search(question) is not None
+    return bool(pattern("this").search(question) or pattern("the_one").search(question))
 
 
 def means_several(question: str) -> bool:
     """Tells whether a question is about several documents or the whole matter."""
-    return _SEVERAL.search(question) is not None
+    return pattern("several").search(question) is not None
 
 
 def without_mentions(text: str, mentions: Sequence[Mention], put: str = "") -> str:
@@ -141,17 +118,17 @@ def _held(wanted: frozenset[str], filename: str) -> frozenset[str]:
     """Returns those of the stems that a file name holds, also inside a run of letters such as `ADAMSGOLFINC`."""
     letters = re.sub(r"[^a-z]", "", filename.lower())
     inside = {one for one in wanted if len(one) >= _MIN_INSIDE_CHARS and one in letters}
-    return wanted & filename_stems(filename) | inside
+    return wanted & _filename_stems(filename) | inside
 
 
-def filename_stems(filename: str) -> frozenset[str]:
+def _filename_stems(filename: str) -> frozenset[str]:
     """Returns the stems of a file name's words. Abbreviations are there in both forms (`NDA`, `non-disclosure
     agreement`)."""
     own = _name_words(filename)
     expanded = [word for token in own for word in ABBREVIATIONS.get(token, "").split()]
-    joined = " ".join(own)
-    short = [short for short, long in ABBREVIATIONS.items() if _is_spelled_out(long, joined)]
-    return frozenset(stem(word) for word in [*own, *expanded, *short])
+    stemmed = frozenset(map(stem, own))
+    short = [short for short, long in ABBREVIATIONS.items() if _is_spelled_out(long, stemmed)]
+    return stemmed.union(map(stem, (*expanded, *short)))
 
 
 def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention | None:
@@ -160,7 +137,7 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     word = token.lower()
     is_file = _EXTENSION.search(token) is not None
     is_short = word.rstrip("s") in ABBREVIATIONS and (token[:2].isupper() or word.startswith(("nda", "msa", "sow")))
-    if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in _SUBJECT_NOUNS:
+    if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in words("subject_nouns"):
         return None
     first, modifiers = _modifiers(tokens, index)
     own = [] if word in KINDS_OF_CONTRACTS else _name_words(word.rstrip("s") if is_short else token)
@@ -169,13 +146,12 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     named = modifiers + own + (_name_words(partner[1]) if partner else [])
     specific = frozenset(stem(one) for one in named if one not in {"and", "inc", "ltd", "llc"})
     article = tokens[first - 1][1].lower() if first > 0 else ""
-    if not specific or (article in _INDEFINITE and not is_file):
+    if not specific or (article in words("indefinite") and not is_file):
         return None
     end = partner.end() if partner else end
-    is_subject = is_short and following.isalpha() and following not in REQUEST_STOP_WORDS | _VERBS
-    firm = is_file or (
-        word not in _WEAK_KINDS and not is_subject and (article in _DEFINITE or bool(modifiers) or is_short)
-    )
+    is_subject = is_short and following.isalpha() and following not in REQUEST_STOP_WORDS | words("verbs")
+    is_told_apart = article in words("definite") or bool(modifiers) or is_short
+    firm = is_file or (word not in _WEAK_KINDS and not is_subject and is_told_apart)
     at = tokens[first][0]
     return Mention(text[at:end], at, end, specific, firm, _proper(text[at:end]) & specific)
 
@@ -196,7 +172,7 @@ def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str
         if word in REQUEST_STOP_WORDS or tokens[back + 1][0] - between_end > 1:
             break
         first = back
-        if word not in _EMPTY_MODIFIERS:
+        if word not in words("empty_modifiers"):
             found = _name_words(word) + found
     return first, found
 
@@ -207,8 +183,7 @@ def _name_words(name: str) -> list[str]:
     return joined_words(spaced)
 
 
-def _is_spelled_out(long: str, joined: str) -> bool:
-    stemmed = {stem(word) for word in joined.split()}
+def _is_spelled_out(long: str, stemmed: frozenset[str]) -> bool:
     needed = [stem(word) for word in long.split() if word != "confidentiality"]
     return all(word in stemmed for word in needed) or ("confidentiality" in long and "confid" in stemmed)
 

@@ -20,34 +20,21 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr, SkipValidation
 
-from proviso_service.embedded.chat.answers import answer
-from proviso_service.embedded.chat.conversation import (
-    Evidence,
-    ReadConversation,
-    UserMessage,
-    read_conversation,
-    read_evidence,
-)
+from proviso_service.embedded.chat.answers import answer, language_notes, no_answer
+from proviso_service.embedded.chat.conversation import Call, ReadConversation, read_conversation, read_evidence
 from proviso_service.embedded.chat.intents import IntentRecogniser
-from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.planning import (
-    PlannedCall,
-    Tools,
-    documentation_call,
-    next_calls,
-    second_look,
-)
-from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents, understand
+from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, pattern
+from proviso_service.embedded.chat.planning import Tools, documentation_call, next_calls, second_look
+from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
+from proviso_service.embedded.chat.understanding import understand
 from proviso_service.embedded.chat.wording import fixed_answer, said
-from proviso_service.language import ASKED_NOTE
 from proviso_service.models import Embedder
 from proviso_service.tool_results import RETRIEVER_TOOL
 
 MODEL_NAME = "local-extractive-1"
 _CHARS_PER_TOKEN = 4
 _TOKEN = re.compile(r"\s*\S+|\s+$")
-_ABOUT_IMAGE = pattern("about_image")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +42,7 @@ class ModelStep:
     """What the model does next: it makes the `calls`, or it answers with the `text`."""
 
     text: str = ""
-    calls: tuple[PlannedCall, ...] = ()
+    calls: Sequence[Call] = ()
 
 
 async def respond(
@@ -64,46 +51,37 @@ async def respond(
     """Decides on the next step. `tools` are those that may be called in it, none in a step that must answer."""
     conversation = read_conversation(messages)
     message = conversation.current
-    if not message.text or (message.has_images and _ABOUT_IMAGE.search(message.text)):
+    if not message.text or (message.has_images and pattern("about_image").search(message.text)):
         return ModelStep(said("no_images") if message.has_images else fixed_answer(Intent.GREETING))
     if is_about_uploads(message):
-        return ModelStep(_with_image_note(uploads_answer(message.text, message.assets), message))
-    step = await _document_step(conversation, tools, embedder, recogniser)
-    return replace(step, text=_with_image_note(step.text, message)) if step.text else step
+        step = ModelStep(uploads_answer(message.text, message.assets))
+    else:
+        step = await _document_step(conversation, tools, embedder, recogniser)
+    return ModelStep(f"{said('no_images')}\n\n{step.text}") if message.has_images and step.text else step
 
 
 async def _document_step(
     conversation: ReadConversation, tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
 ) -> ModelStep:
     request = await understand(conversation, recogniser)
-    if request.is_document_free:
+    if request.intent in DOCUMENT_FREE and not request.is_about_clauses:
         return ModelStep(fixed_answer(request.intent))
     evidence = read_evidence(conversation.steps)
     if not conversation.current.has_matter and (call := documentation_call(request, evidence, tools)):
         return ModelStep(calls=(call,))
-    if evidence.has_called(RETRIEVER_TOOL):
-        stated = await answer(replace(request, intent=Intent.FACT), TargetDocuments(), evidence, embedder)
-        return ModelStep(stated.text)
-    target = find_target_documents(request, evidence, conversation.last_answer)
-    if calls := next_calls(request, target, evidence, tools):
-        return ModelStep(calls=tuple(calls))
-    if not evidence.calls:
-        return ModelStep(said("no_tools" if conversation.current.has_matter else "no_matter"))
-    found = await answer(request, target, evidence, embedder)
-    more = () if found.found else tuple(second_look(request, target, evidence, tools))
-    return ModelStep("" if more else _with_language_notes(found.text, evidence, request.language), more)
-
-
-def _with_language_notes(text: str, evidence: Evidence, language: str) -> str:
-    """Adds what the tools tell of languages; of that of the question in this language."""
-    notes = [
-        said("asked_abroad", language) if note.startswith(ASKED_NOTE) else note for note in evidence.language_notes
-    ]
-    return "\n\n".join((text, *notes))
-
-
-def _with_image_note(text: str, message: UserMessage) -> str:
-    return f"{said('no_images')}\n\n{text}" if message.has_images else text
+    if any(call.name == RETRIEVER_TOOL for call in evidence.calls):
+        request, target = replace(request, intent=Intent.FACT), TargetDocuments()
+    else:
+        target = find_target_documents(request, evidence, conversation.last_answer)
+        if calls := next_calls(request, target, evidence, tools):
+            return ModelStep(calls=calls)
+        if not evidence.calls:
+            return ModelStep(said("no_tools" if conversation.current.has_matter else "no_matter"))
+    text = await answer(request, target, evidence, embedder)
+    if not text and (calls := second_look(request, target, evidence, tools)):
+        return ModelStep(calls=calls)
+    text = text or no_answer(request, target, evidence)
+    return ModelStep("\n\n".join((text, *language_notes(evidence, request.language))))
 
 
 class EmbeddedChatModel(BaseChatModel):

@@ -9,8 +9,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-_PART = re.compile(r"%(\w+)%")
-
 
 class Intent(StrEnum):
     """What a question wants."""
@@ -30,6 +28,10 @@ class Intent(StrEnum):
     OFF_TOPIC = "off_topic"
 
 
+DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.ADVICE, Intent.OFF_TOPIC})
+"""The intents that have nothing to do with documents."""
+
+
 @dataclass(frozen=True, slots=True)
 class IntentPhrases:
     """Examples of questions, and cues with what each adds to a question's nearness to them."""
@@ -38,17 +40,21 @@ class IntentPhrases:
     cues: Sequence[tuple[float, re.Pattern[str]]]
 
 
+@cache
 def pattern(name: str) -> re.Pattern[str]:
     """Returns the alternatives of a pattern as one. Raises KeyError when there is none of the name."""
     return _compiled("|".join(_data()["patterns"][name]))
 
 
+@cache
 def patterns(name: str) -> tuple[re.Pattern[str], ...]:
     """Returns the alternatives of a pattern one by one. Raises KeyError when there is none of the name."""
     return tuple(map(_compiled, _data()["patterns"][name]))
 
 
+@cache
 def words(name: str) -> frozenset[str]:
+    """Returns the words of a list. Raises KeyError when there is none of the name."""
     return frozenset(_data()["words"][name].split())
 
 
@@ -78,4 +84,4 @@ def _compiled(text: str) -> re.Pattern[str]:
 
 def _written_out(text: str) -> str:
     parts = _data()["parts"]
-    return _PART.sub(lambda part: _written_out("|".join(parts[part[1]])), text)
+    return re.sub(r"%(\w+)%", lambda part: _written_out("|".join(parts[part[1]])), text)

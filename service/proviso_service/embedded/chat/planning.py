@@ -9,19 +9,11 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from proviso_service.embedded.chat.conversation import Evidence
+from proviso_service.embedded.chat.conversation import Call, Evidence
 from proviso_service.embedded.chat.extracted import asks_for_all
-from proviso_service.embedded.chat.intents import speaks_of_documents
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, find_mentions, proper_words, without_mentions
 from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.request import (
-    Scope,
-    TargetDocuments,
-    UserRequest,
-    as_listed,
-    may_widen,
-    needs_listing,
-)
+from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import one_line
 from proviso_service.reading import joined_words
 from proviso_service.tool_results import (
@@ -32,7 +24,6 @@ from proviso_service.tool_results import (
     RETRIEVER_TOOL,
     SEARCH_TOOL,
     TEXT_TOOL,
-    ListedDocument,
 )
 
 MAX_CALLS = 3
@@ -42,12 +33,9 @@ _MAX_TEXT_CHARS = 2_000
 _THRESHOLD = 0.1
 # With 0.3 and 0.8 fewer of the questions that were worked with are answered.
 _SEMANTIC_WEIGHT = 0.6
-# Numbers of passages to ask for: the more passages, the less is shown of each.
 _MANY = 20
-_FEW = 4
-_MENTIONS = pattern("mentions")
-_LEFT_BEHIND = re.compile(r"\s*\b(?:in|of|to|from|under)(?: (?:the|our|my|this|that))?\s*(?=[?.!]?$)|\s+(?=[?.!])")
-"""What stood before the name of a document at the end of a question."""
+"""Most passages to ask for: the more, the less is shown of each."""
+
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
 Tools = Mapping[str, frozenset[str]]
@@ -55,14 +43,6 @@ Tools = Mapping[str, frozenset[str]]
 
 Facts = Mapping[str, bool]
 """Whether each thing that plans ask about holds of a request."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCall:
-    """A tool call to make."""
-
-    name: str
-    args: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,49 +54,69 @@ class Plan:
 
     def fits(self, facts: Facts) -> bool:
         """Tells whether such a request is meant. Raises KeyError for a condition that nothing is told about."""
-        return all(any(_holds(one, facts) for one in condition.split("|")) for condition in self.when)
+        return all(
+            any(facts[one.removeprefix("!")] != one.startswith("!") for one in condition.split("|"))
+            for condition in self.when
+        )
 
 
-def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
+def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
     """Returns the calls to make now. None of them was made before, and all are to tools that are offered."""
-    if request.is_document_free or any(call.name != LIST_TOOL for call in evidence.calls):
+    if any(call.name != LIST_TOOL for call in evidence.calls):
         return []
     if _needs_listing(request, tools) and not evidence.calls and LIST_TOOL in tools:
         is_named = request.asked_of_each is None and bool(request.mentions or request.names)
         named = {"name": _names(request)} if is_named else {}
-        return [_accepted(PlannedCall(LIST_TOOL, named), tools)]
-    wanted = [] if _is_settled(request, target) else _calls_for(request, target, evidence, tools)
+        return [_accepted(Call(LIST_TOOL, named), tools)]
+    if _is_settled(request, target):
+        return []
+    facts = facts_of(request, target, tools)
+    plan = next(one for one in plans() if one.fits(facts))
+    wanted = [call for one in plan.calls for call in made_of(request, target, evidence, one)]
     return [_accepted(call, tools) for call in wanted if call.name in tools][: MAX_CALLS - len(evidence.calls)]
 
 
-def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> PlannedCall | None:
+def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> Call | None:
     """Returns the one search of the documentation for a question without a matter. It is None for questions about a
     matter's own documents or clauses, which only a matter answers."""
     about_documents = request.intent in _ABOUT_DOCUMENTS or (
-        request.intent is Intent.COUNT and speaks_of_documents(request.question)
+        request.intent is Intent.COUNT and pattern("about_documents").search(request.question)
     )
     if about_documents or request.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
         return None
-    return _accepted(PlannedCall(RETRIEVER_TOOL, {"query": one_line(request.question, _MAX_QUERY_CHARS)}), tools)
+    return _accepted(Call(RETRIEVER_TOOL, {"query": one_line(request.question, _MAX_QUERY_CHARS)}), tools)
+
+
+def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
+    """Returns what to try, once, when the evidence gave no answer: an extraction where passages were only searched for;
+    and where only the document on view was searched for an open question, a search of the rest of the matter."""
+    if not evidence.searches or len(evidence.calls) >= MAX_CALLS:
+        return []
+    made = {call.name for call in evidence.calls}
+    if request.intent is Intent.FIND and not request.section and EXTRACT_TOOL in tools and EXTRACT_TOOL not in made:
+        return [_accepted(_extraction(request, request.question, target, each=False), tools)]
+    may_widen = request.scope is Scope.VIEWED_FIRST and target.documents and not target.matched
+    is_widened = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
+    if not may_widen or is_widened or not evidence.has_other_documents or SEARCH_TOOL not in tools:
+        return []
+    return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
 
 
 def _needs_listing(request: UserRequest, tools: Tools) -> bool:
-    """Tells whether the list of documents is needed first. Clauses are searched in all documents, without a list, when
-    the question means no document in particular."""
-    is_analysed = (request.asks_types and CLASSIFY_TOOL in tools) or (request.clauses and IQL_TOOL in tools)
-    return needs_listing(request) and (not is_analysed or bool(request.mentions) or request.scope is Scope.EARLIER)
-
-
-def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    """Returns what to try, once, when the evidence gave no answer: where only the document on view was searched for an
-    open question, a search of the rest of the matter."""
-    was_searched = bool(evidence.searches) and request.intent not in (Intent.SHOW, Intent.SUMMARY)
-    if len(evidence.calls) >= MAX_CALLS or evidence.analyses or evidence.classified or not was_searched:
-        return []
-    is_searched = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
-    if may_widen(request, target) and evidence.has_other_documents and SEARCH_TOOL in tools and not is_searched:
-        return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
-    return []
+    """Tells whether the names of the matter's documents must be known first. Clauses are searched in all documents,
+    without a list, when the question means no document in particular."""
+    if request.mentions:
+        return not request.names_viewed
+    if request.scope is Scope.EARLIER:
+        return True
+    if (request.asks_types and CLASSIFY_TOOL in tools) or (request.clauses and IQL_TOOL in tools):
+        return False
+    asked = request.asked_of_each
+    if request.intent in (Intent.LIST, Intent.COMPARE) or request.names or (asked and asked.lacks):
+        return True
+    if request.intent in (Intent.SHOW, Intent.SUMMARY):
+        return request.scope is Scope.MATTER
+    return request.intent is Intent.COUNT and not request.subject(())
 
 
 def _names(request: UserRequest) -> str:
@@ -129,27 +129,14 @@ def _names(request: UserRequest) -> str:
 def _is_settled(request: UserRequest, target: TargetDocuments) -> bool:
     """Tells whether nothing is left to look up: the list was the answer, or the documents that are meant are missing
     or not ready."""
-    if not request.is_about_clauses and _is_about_documents(request, target):
-        return True
-    return bool((target.missing or target.unready) and not target.documents)
-
-
-def _is_about_documents(request: UserRequest, target: TargetDocuments) -> bool:
-    return request.intent is Intent.LIST or (request.intent is Intent.COUNT and not request.subject(target.matched))
-
-
-def _calls_for(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[PlannedCall]:
-    facts = facts_of(request, target, tools)
-    plan = next(one for one in plans() if one.fits(facts))
-    made = []
-    for call in plan.calls:
-        made += made_of(request, target, evidence, call)
-    return made
+    is_list = request.intent is Intent.LIST or (request.intent is Intent.COUNT and not request.subject(target.matched))
+    is_unknown = bool(target.missing or target.unready) and not target.documents
+    return is_unknown or (is_list and not request.is_about_clauses)
 
 
 def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Facts:
     """Tells what holds of a request, in the words of the plans: its intent and the tools that are offered among it."""
-    asks_words = request.intent is Intent.COUNT and _MENTIONS.search(request.question) is not None
+    asks_words = request.intent is Intent.COUNT and pattern("mentions").search(request.question) is not None
     can_ask_each = "each_document" in tools.get(EXTRACT_TOOL, ()) and not request.section and not request.term
     return {
         **{str(intent): intent is request.intent for intent in Intent},
@@ -175,33 +162,29 @@ def plans() -> tuple[Plan, ...]:
     return tuple(Plan(one["when"], one["calls"]) for one in read["plans"])
 
 
-def _holds(fact: str, facts: Facts) -> bool:
-    return not facts[fact[1:]] if fact.startswith("!") else facts[fact]
-
-
-def made_of(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, call: Mapping[str, Any]
-) -> list[PlannedCall]:
+def made_of(request: UserRequest, target: TargetDocuments, evidence: Evidence, call: Mapping[str, Any]) -> list[Call]:
     """Makes a call of a plan. Raises ValueError for one that there is not."""
-    read = replace(target, documents=_documents_read(target, evidence))
+    # Where a text is to be read, it is that of a document that is named, or of the only one of the matter.
+    listed = evidence.listing.documents if evidence.listing else ()
+    read = replace(target, documents=listed) if len(listed) == 1 and not target.documents else target
     match call:
         case {"call": "classify"}:
-            made = [PlannedCall(CLASSIFY_TOOL, _where(target))]
+            made = [Call(CLASSIFY_TOOL, _where(target))]
         case {"call": "query"} if request.clauses:
             seen = {"skip": request.clauses.skip} if request.clauses.skip else {}
             where = {} if request.clauses.compares and not request.mentions else _where(target)
-            made = [PlannedCall(IQL_TOOL, {"query": request.clauses.iql} | seen | where)]
+            made = [Call(IQL_TOOL, {"query": request.clauses.iql} | seen | where)]
         case {"call": "open"}:
-            made = [PlannedCall(TEXT_TOOL, _opening_of(one)) for one in read.documents[:1]]
+            beginning = {"start": 0, "max_length": _MAX_TEXT_CHARS}
+            made = [Call(TEXT_TOOL, {"document_id": one} | beginning) for one in read.ids[:1]]
         case {"call": "search_read", "most": most}:
             made = [_search(request, read, most)] if read.documents else []
-        case {"call": "compare"}:
-            made = _comparison(request, target, evidence)
         case {"call": "extract", **given} if given.keys() <= {"of_each", "part"}:
             asked = request.parts[: given["part"]][-1] if "part" in given else request.question
             made = [_extraction(request, asked, target, each=given.get("of_each", False))]
-        case {"call": "search", "most": most, **given} if given.keys() <= {"each"}:
-            made = [_search(request, target, most, each=given.get("each", 0))]
+        case {"call": "search", "most": most, **given} if given.keys() <= {"each", "viewed"}:
+            on_view = replace(target, documents=(request.viewed,)) if request.viewed else target
+            made = [_search(request, on_view if "viewed" in given else target, most, each=given.get("each", 0))]
         case _:
             raise ValueError(f"There is no such call: {call}")
     return made
@@ -211,7 +194,7 @@ def _where(target: TargetDocuments) -> dict[str, Any]:
     return {"document_ids": target.ids} if target.documents else {}
 
 
-def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, each: bool) -> PlannedCall:
+def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, each: bool) -> Call:
     asked = request.asked_of_each if each and not target.documents else None
     named = {one.phrase for one in target.matched}
     is_whole = text == request.question
@@ -221,54 +204,20 @@ def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, eac
         # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)
     args = {"question": one_line(question)} | _where(target) | ({"each_document": True} if each else {})
-    return PlannedCall(EXTRACT_TOOL, args)
+    return Call(EXTRACT_TOOL, args)
 
 
-def _documents_read(target: TargetDocuments, evidence: Evidence) -> tuple[ListedDocument, ...]:
-    """Returns the documents that are meant where a text is to be read: those that are named, or the only one of the
-    matter."""
-    listed = evidence.listing.documents if evidence.listing else ()
-    return target.documents or (listed if len(listed) == 1 else ())
-
-
-def _opening_of(document: ListedDocument) -> dict[str, Any]:
-    return {"document_id": document.document_id, "start": 0, "max_length": _MAX_TEXT_CHARS}
-
-
-def _comparison(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> list[PlannedCall]:
-    """Returns two searches, each in one half of the documents, so that there is room for all of them. Where all
-    documents are compared and they are very many, one of the two is in the document on view."""
-    documents = target.documents
-    if not documents and not request.mentions and evidence.listing and evidence.listing.is_whole:
-        documents = tuple(one for one in evidence.listing.documents if one.is_ready)
-    if len(documents) == 1:
-        return [_search(request, replace(target, documents=documents), _FEW)]
-    if not 2 <= len(documents) <= 2 * _MANY:
-        everywhere = _search(request, target, _MANY, each=1)
-        if documents or request.viewed is None:
-            return [everywhere]
-        return [_search(request, TargetDocuments((as_listed(request.viewed),)), _FEW), everywhere]
-    half = -(-len(documents) // 2)
-    each = max(1, _FEW // half)
-    return [
-        _search(request, TargetDocuments(part, matched=target.matched), each * len(part), each=each)
-        for part in (documents[:half], documents[half:])
-    ]
-
-
-def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, each: int = 0) -> PlannedCall:
+def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, each: int = 0) -> Call:
     args: dict[str, Any] = {
-        "query": query_for(request, target),
+        "query": _query(request, target),
         "max_results": min(max_results, _MANY),
         "threshold": _THRESHOLD,
         "semantic_weight": _SEMANTIC_WEIGHT,
     }
-    if each:
-        args["max_per_document"] = each
-    return PlannedCall(SEARCH_TOOL, args | _where(target))
+    return Call(SEARCH_TOOL, args | ({"max_per_document": each} if each else {}) | _where(target))
 
 
-def query_for(request: UserRequest, target: TargetDocuments) -> str:
+def _query(request: UserRequest, target: TargetDocuments) -> str:
     """Returns what to search for. A count needs the bare subject, because it counts the passages that hold all words
     of the query."""
     if request.intent is Intent.COUNT:
@@ -278,9 +227,9 @@ def query_for(request: UserRequest, target: TargetDocuments) -> str:
     if request.term:
         return f'"{request.term}" means'
     asked = without_mentions(request.question, target.matched)
-    return one_line(_LEFT_BEHIND.sub("", asked), _MAX_QUERY_CHARS)
+    return one_line(pattern("left_behind").sub("", asked), _MAX_QUERY_CHARS)
 
 
-def _accepted(call: PlannedCall, tools: Tools) -> PlannedCall:
+def _accepted(call: Call, tools: Tools) -> Call:
     """Drops the arguments that the tool does not declare, so that an older version of the tool still works."""
-    return PlannedCall(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})
+    return Call(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})

