@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.iql import COLD
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import IqlConfig, IqlQuery
@@ -124,7 +125,6 @@ async def _judged_ratio(
     models_dir: Path,
 ) -> float:
     """How much longer three new statements on documents that no query has read take with the judge, by the clock."""
-    query = " AND ".join(f"{{{statement}}}" for statement in OTHER_STATEMENTS[:3])
     took = []
     judge = Judge(models_dir, THREADS)
     for of_query in (None, judge):
@@ -132,7 +132,7 @@ async def _judged_ratio(
             connection.execute("DELETE FROM statement_scores")
             connection.execute("DELETE FROM passage_words")
         begun = time.perf_counter()
-        await _timed(store, scores, embedder, matter_id, [query], of_query)
+        await _timed(store, scores, embedder, matter_id, [COLD], of_query)
         took.append(time.perf_counter() - begun)
     await judge.close()
     return took[1] / took[0]

@@ -24,7 +24,7 @@ from proviso_service.matters import retrieval
 from proviso_service.matters.model import SearchOutcome, SearchQuery
 from proviso_service.reading import ReadingLimits, Span
 
-FLOORS = ((0.0, 0.0), (0.25, 0.36), (0.28, 0.33), (0.28, 0.36), (0.28, 0.42), (0.33, 0.38), (0.4, 0.4))
+FLOORS = ((0.0, 0.0), (0.25, 0.36), (0.28, 0.36), (0.3, 0.33), (0.3, 0.36), (0.3, 0.42), (0.33, 0.38), (0.4, 0.4))
 """Pairs of the floor and of that for queries of which the matter holds no word; the first is a search without."""
 
 

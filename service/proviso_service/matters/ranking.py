@@ -23,7 +23,7 @@ CLAUSE_WEIGHT = 1.0
 """The weight of the order by clause numbers: a clause that the query names is worth as much as a passage that is first
 both by meaning and by words, whose weights add up to 1."""
 
-FLOOR = 0.28
+FLOOR = 0.3
 FLOOR_OF_UNKNOWN_WORDS = 0.36
 FLOOR_ACROSS_LANGUAGES = 0.22
 """How near in meaning the nearest passage must be for a search to find anything where words do not show that the query
