@@ -72,7 +72,7 @@ class Question:
 
 def questions(data: Data, categories: Mapping[str, str]) -> list[Question]:
     """Each category's own question and a plain one, put to each contract where it is marked and to some of the others,
-    and the natural questions. Only categories that the models were not tuned on count."""
+    and the natural questions. Only categories count that `--measured` leaves out of the tuning."""
     rng = random.Random(_SEED)  # noqa: S311
     plain, marked = plain_questions(), {(one.contract, one.category): one.spans for one in data.questions}
     asked = [
@@ -142,7 +142,7 @@ class Statements:
 
     def rows(self, name: str) -> Iterator[str]:
         unseen = {category: found for category, found in self.scored.items() if is_held_out("category", category)}
-        for which, of in ((f"{len(unseen)} not tuned on", unseen), (f"all {len(self.scored)}", self.scored)):
+        for which, of in ((f"{len(unseen)} left out at first", unseen), (f"all {len(self.scored)}", self.scored)):
             yield f"| IQL, {name}: macro average precision, {which} | {macro_average_precision(of)} |"
         matched = [(score, right) for one in chain(*unseen.values()) for _, score, right in one if score > _MATCHED]
         if matched:
