@@ -127,6 +127,20 @@ async def test_the_longest_period_is_found_among_the_documents(matter: Matter) -
     assert others.startswith("Others that state one:")
 
 
+async def test_what_is_asked_of_each_agreement_is_asked_of_each(matter: Matter) -> None:
+    asked = await matter.ask("What notice must be given to terminate each agreement?")
+    [call] = asked.calls("isaacus_extract")
+    assert call["each_document"] is True
+    assert re.match(r"(?:At least )?[4-8] of 8 documents:", asked.final.message)
+    assert {SCANS["supply-agreement"], SCANS["services-agreement"]} <= asked.quoted
+
+
+@pytest.mark.parametrize("question", ["What is due in each contract year?", "Who pays in every lease period?"])
+async def test_each_year_of_a_contract_is_no_question_to_each(matter: Matter, question: str) -> None:
+    asked = await matter.ask(question)
+    assert not any("each_document" in call for call in asked.calls("isaacus_extract"))
+
+
 async def test_what_is_not_certain_is_said_to_be_not_certain(matter: Matter) -> None:
     asked = await matter.ask("Are we allowed to bring our pets to the premises of the landlord?")
     assert asked.final.message.startswith("I found no")
