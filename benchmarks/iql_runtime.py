@@ -1,7 +1,8 @@
 """Measures the classifier alone and the analysis around it, in one process and on the data that a service has stored:
 `python -m benchmarks.iql_runtime DB MODELS MATTER`.
 
-It prints one line of JSON. All times are CPU times of this process, so that other work on the machine does not count.
+It prints one line of JSON. All times but the judge's are CPU times of this process, so that other work on the machine
+does not count.
 Speeds are passages times statements per second, each with a classifier that has scored nothing before."""
 
 import asyncio
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.iql import COLD
+from benchmarks.iql import COLD, forget_scores
 from proviso_service.analysis.document_scoring import DocumentScoring
 from proviso_service.analysis.judging import Judging
 from proviso_service.analysis.model import IqlConfig, IqlQuery
@@ -128,8 +129,8 @@ async def _judged_ratio(
     took = []
     judge = Judge(models_dir, THREADS)
     for of_query in (None, judge):
+        forget_scores(database_file)
         with closing(sqlite3.connect(database_file)) as connection, connection:
-            connection.execute("DELETE FROM statement_scores")
             connection.execute("DELETE FROM passage_words")
         begun = time.perf_counter()
         await _timed(store, scores, embedder, matter_id, [COLD], of_query)

@@ -83,6 +83,19 @@ def test_the_fuller_name_is_preferred() -> None:
     assert match_mention(mention, ["Services Agreement.md", "Master Services Agreement.md"]) == [1]
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How long is the term of the wings franchise?", [0]),
+        ("Where does the Xencor collaboration send disputes?", [1]),
+    ],
+)
+def test_a_kind_of_deal_with_a_name_is_a_document(question: str, expected: list[int]) -> None:
+    (mention,) = find_mentions(question)
+    files = ["BUFFALOWILDWINGSINC-EX-10.3-FRANCHISE AGREEMENT.txt", "XENCORINC-COLLABORATION AGREEMENT.txt"]
+    assert match_mention(mention, files) == expected
+
+
 @given(st.text(max_size=200))
 def test_mentions_lie_where_they_say_in_any_text(text: str) -> None:
     mentions = find_mentions(text)
@@ -256,6 +269,7 @@ def test_a_message_that_asks_two_things_has_two_parts(question: str, parts: list
     [
         ("Acme vs. Globex: who may assign?", ("Acme", "Globex")),
         ("Insurance must be kept. Who pays?", ()),
+        ("How much cover does a bw-3 franchisee need?", ("bw-3",)),
     ],
 )
 def test_names_of_parties_are_read_out_of_a_question(question: str, names: tuple[str, ...]) -> None:

@@ -178,6 +178,19 @@ async def test_passages_are_found_by_subject(model: EmbeddedChatModel, matter: S
     assert_grounded(turn)
 
 
+async def test_where_a_search_finds_no_passage_the_extractor_is_asked(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    empty = json.dumps({"query": "x", "total_found": 0, "results": []})
+    turn = await run_turn(model, replace(whole, replies={SEARCH: empty}), "Find passages about insurance")
+    assert turn.called == [SEARCH, EXTRACT]
+    assert any("commercial general liability insurance" in quote for quote, _ in quotes_of(turn.answer)), turn.answer
+    nothing = {SEARCH: empty, EXTRACT: json.dumps({"question": "x"})}
+    turn = await run_turn(model, replace(whole, replies=nothing), "Find passages about insurance")
+    assert turn.called == [SEARCH, EXTRACT]
+    assert turn.answer == said("no_answer")
+
+
 @pytest.mark.parametrize(
     ("question", "first_line"),
     [

@@ -88,8 +88,8 @@ def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
-    """Returns what to try, once, when the evidence gave no answer: an extraction where passages were only searched for;
-    and where only the document on view was searched for an open question, a search of the rest of the matter."""
+    """Returns what to try, once, when the evidence gave no answer: an extraction where passages about something were
+    searched for; and where only the document on view was searched for an open question, the rest of the matter."""
     if not evidence.searches or len(evidence.calls) >= MAX_CALLS:
         return []
     made = {call.name for call in evidence.calls}
