@@ -91,6 +91,13 @@ async def test_too_little_room_for_a_tool_result_ends_in_max_context() -> None:
     assert final.exit_reason is ExitReason.MAX_CONTEXT_REACHED
 
 
+async def test_a_reply_is_asked_for_again_where_it_has_no_room_beside_the_next_one() -> None:
+    world = agent_world(calls(LOOKUP), text("The cap is 5,000. " * 700), text(GROUNDED))
+    final = (await world.run("Which law?")).final_state
+    assert (final.exit_reason, final.message) == (ExitReason.COMPLETED, GROUNDED)
+    assert [message.type for message in world.model.payloads[-1]] == ["system", "human", "ai", "tool", "human"]
+
+
 async def test_a_seventh_model_call_is_not_made() -> None:
     unlimited = TurnOptions(max_tool_calls=50)
     world = agent_world(*[calls(LOOKUP)] * 6)

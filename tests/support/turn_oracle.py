@@ -199,8 +199,9 @@ class _Reading:
             if self._was_reminded:
                 return self._stop(ExitReason.LLM_GENERATION_FAILURE)
             self._was_reminded = True
-            self._said += (words,)
-            self._chars += len(words.value)
+            has_room = self._chars + len(words.value) <= self._limits.context_chars
+            self._said += (words if has_room else None,)
+            self._chars += len(words.value) if has_room else 0
             return None
         self._end.answer = answer
         return self._stop(ExitReason.MAX_TOOL_CALLS_REACHED if self._answering else ExitReason.COMPLETED)

@@ -270,7 +270,7 @@ def _judge(
             scope.memory.answer = checked.text
         return _ended(scope, ExitReason.LLM_GENERATION_FAILURE, ExitCause.NOTHING_FOUND)
     if checked.failed or (checked.omitted and not (checked.says_something or checked.refuses)):
-        return _refuse(scope, reply, is_last_try=not checked.failed)
+        return _refuse(state, scope, reply, is_last_try=not checked.failed)
     scope.memory.answer = checked.text
     if scope.memory.reply_was_cut:
         note = in_language(REST_LEFT_OUT, scope.memory.language)
@@ -285,11 +285,14 @@ def _judge(
     return {"exit_reason": state["exit_reason"] or ExitReason.COMPLETED}
 
 
-def _refuse(scope: TurnScope, reply: AIMessage, *, is_last_try: bool) -> Update:
+def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage, *, is_last_try: bool) -> Update:
+    """Asks once more. A reply for which there is no room any more is left out of what the model is sent."""
     scope.text.discard(DiscardReason.GROUNDING)
     if is_last_try:
         return _ended(scope, ExitReason.LLM_GENERATION_FAILURE, ExitCause.UNGROUNDED)
-    return {"messages": [reply, grounding_reminder()]}
+    again = [reply, grounding_reminder()]
+    has_room = characters_of([*state["messages"], *again]) <= scope.limits.max_context_chars
+    return {"messages": again if has_room else again[1:]}
 
 
 def _found_nothing(scope: TurnScope) -> bool:

@@ -36,7 +36,6 @@ from proviso_service.context.model import OWN_SERVER
 from proviso_service.errors import FailureCause, ProvisoError
 from proviso_service.retrying import RetryPolicy
 from proviso_service.telemetry.spans import FROM_CACHE
-from proviso_service.tool_results import EXTRACT_TOOL
 from proviso_service.tools.base import (
     MaybePartial,
     Rendered,
@@ -50,8 +49,8 @@ from proviso_service.turns import ContextProblem, Decision, ExitReason, ToolEnd,
 
 _log = structlog.get_logger(__name__)
 
-_TIMES_FOR_SENTENCES = 2
-"""An extraction may have so many times the room of another result: whole sentences make other calls needless."""
+_MOST_OF_THE_ROOM = 0.8
+"""One result leaves the others the rest of what is left."""
 
 _FAILED = "The tool failed. Answer without it, or try another one."
 
@@ -216,10 +215,10 @@ class _Round:
 
     def answer(self, call: ValidCall, finished: ToolOutcome) -> None:
         """Answers a call that has ended, in the room that its share of the rest leaves."""
-        most, shares = self.scope.limits.tool_result_chars, self._calls_left
-        if call.tool.name == EXTRACT_TOOL:
-            most, shares = most * _TIMES_FOR_SENTENCES, min(shares, _TIMES_FOR_SENTENCES)
-        budget = max(0, min(most, self._left // max(1, shares)))
+        times = call.args.room
+        share = self._left * times // max(1, self._calls_left)
+        most = self._left if self._calls_left <= 1 else int(self._left * _MOST_OF_THE_ROOM)
+        budget = max(0, min(self.scope.limits.tool_result_chars * times, share, most))
         message = self.answers[call.call_id] = _answer(call, finished, self.scope, budget)
         self.count(message)
 

@@ -19,6 +19,11 @@ class ToolArgs(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @property
+    def room(self) -> int:
+        """How many times the usual room of a result for the model this one may take."""
+        return 1
+
 
 class UncheckedArgs(ToolArgs):
     """Arguments exactly as the model gave them, for a tool that brings its own schema."""

@@ -46,7 +46,7 @@ MAX_ANSWER_SHOWN = 600
 MAX_OTHER_SHOWN = 100
 MIN_SENTENCE_CHARS = 80
 MAX_VALUES_SHOWN = 4
-_LIKELY, _UNLIKELY = 0.25, 0.1
+_LIKELY, _UNLIKELY = 0.25, 0.2
 _SENTENCE_CHARS = 300
 _SCORE_DIGITS = 3
 
@@ -72,6 +72,11 @@ class IsaacusExtractArgs(ToolArgs):
         description="Ask each document: the answer and the alternatives are then the best one of each. Use it for "
         "comparisons, and for which documents, how many or none.",
     )
+
+    @property
+    def room(self) -> int:
+        """Whole sentences, and those of several documents, make other calls needless."""
+        return 4 if self.each_document else 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +176,11 @@ class ExtractResult:
         return is_whole
 
     def _worth_showing(self) -> list[tuple[str, CitedAnswer | None, AnswerCitation]]:
-        """The passages to show, in order: where each document was asked, without those that say hardly anything beside
-        a sure answer."""
+        """The passages to show, in order: where each document of a matter was asked, without those that say hardly
+        anything beside a sure answer."""
         found = list(self._by_weight())
-        if not self._is_of_many or (found[:1] and found[0][2].confidence < _LIKELY):
+        is_named = bool(self.outcome.query.document_ids)
+        if is_named or not self._is_of_many or (found[:1] and found[0][2].confidence < _LIKELY):
             return found
         return [one for one in found if one[2].confidence >= _UNLIKELY]
 

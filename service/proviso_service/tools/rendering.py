@@ -131,12 +131,16 @@ def best_part(text: str, stems: frozenset[str], max_chars: int) -> Span:
 
 
 def part_around(text: str, span: Span, stems: frozenset[str], max_chars: int) -> Span:
-    """The part of a text, of at most `max_chars` code points, that contains `span`, or, where it is longer, the part of
-    it that contains the most of `stems`."""
-    if span.end - span.start > max_chars:
-        part = best_part(text[span.start : span.end], stems, max_chars)
-        return Span(span.start + part.start, span.start + part.end)
-    return best_excerpt(text, [Mark(span, "")], max_chars)
+    """The part of a text, of at most `max_chars` code points, that contains `span`. Where that is longer, it is its
+    beginning, which says who must do what, or the part with the most of `stems` where that has twice as many."""
+    if span.end - span.start <= max_chars:
+        return best_excerpt(text, [Mark(span, "")], max_chars)
+    whole = text[span.start : span.end]
+    best = best_part(whole, stems, max_chars)
+    beginning = Span(0, whole.rfind(" ", 0, max_chars + 1))
+    held, most = (len(stems & stems_of(whole[one.start : one.end])) for one in (beginning, best))
+    part = best if best.start == 0 or most > 2 * held else beginning
+    return Span(span.start + part.start, span.start + part.end)
 
 
 def json_length(text: str) -> int:

@@ -49,8 +49,8 @@ def test_documents_that_lack_something_are_those_that_do_not_have_it(question: s
     [
         ("Which contract asks for the longest notice?", "How long: asks for notice?"),
         ("Which of our deals has the highest fee, and what is it?", "How much: has fee?"),
-        ("Which of the eight bears the oldest date?", "When: bears date?"),
-        ("Which one runs the shortest?", "How long: Which one runs?"),
+        ("Which of the eight bears the oldest date?", "What is the date of this agreement?"),
+        ("Which one runs the shortest?", "How long does this agreement last?"),
         ("Which of the seven contracts is the oldest, and what is its date?", "What is the date of this agreement?"),
     ],
 )

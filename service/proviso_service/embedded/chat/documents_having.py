@@ -15,11 +15,14 @@ from proviso_service.tool_results import DocumentList, ExtractedAnswer, Extracte
 _PROBABLY = 0.45
 """From here on a document is said to have what was asked for; below, it may have it."""
 
-_AS_SURE = 0.25
+_AS_SURE = 0.2
+_AS_LIKELY, _LEAST_DOUBT = 0.25, 0.001
+"""A document does not count as one that lacks something where its odds are so large a part of the surest one's."""
+
 _LEAST_CHARS, _ENDING_CHARS = 4, 3
 _MAX_LISTED = 12
 _MAX_LESS_SURE = 4
-_QUOTES, _ALSO = 2, 0.35
+_QUOTES, _ALSO = 2, 0.15
 """So much is quoted of a document, where it is as likely as that."""
 
 _Having = Sequence[ExtractedAnswer]
@@ -76,7 +79,8 @@ def _what_lacks(
     certain = [one for one in having if _is_certain(one)]
     if listing is None or not listing.is_whole or not _shows_all(extracted):
         return f"{said('cannot_tell_each', language)}\n{_lines(having, language)}"
-    has = {one[0].document_id for one in certain}
+    surest = max(_odds(one) for one in having)
+    has = {one[0].document_id for one in having if _is_certain(one) or _odds(one) >= surest * _AS_LIKELY}
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
     if not without:
         return f"{said('each_has', language, all=len(has))}\n{_lines(certain, language)}"
@@ -119,6 +123,10 @@ def _line(having: _Having) -> str:
 
 def _is_certain(having: _Having) -> bool:
     return having[0].confidence >= _PROBABLY
+
+
+def _odds(having: _Having) -> float:
+    return having[0].confidence / max(_LEAST_DOUBT, 1 - having[0].confidence)
 
 
 def _extreme(having: Sequence[_Having], *, largest: bool) -> _Having | None:

@@ -34,8 +34,8 @@ def asked_of_each(question: str, language: str) -> EachDocument | None:
             return None
         if language != ENGLISH:
             return EachDocument(question, pattern("negated_abroad").search(question) is not None)
-        is_extreme = any(extreme.search(question) for _, extreme, _ in _OF_EXTREMES)
-        return EachDocument(_of_one(question.rstrip("?. ")) if is_extreme else question)
+        question = pattern("asks_for_list").sub("", question)
+        return EachDocument(_of_one(question.rstrip("?. ")) if _asks_extreme(question) else question)
     rest = pattern("rest_of_each").split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
     if pattern("points_back").match(rest):
         rest = pattern("documents_that").sub("", question[: opening.start()].rstrip(":,. "))
@@ -46,15 +46,21 @@ def asked_of_each(question: str, language: str) -> EachDocument | None:
     if lacking:
         kept = next(filter(None, lacking.groups()), "")
         return EachDocument(_of_one(f"{kept} {rest[lacking.end() :]}"), lacks=True)
-    return EachDocument(_of_one(rest) if len(rest.split()) >= _LEAST_WORDS else question)
+    is_enough = len(rest.split()) >= _LEAST_WORDS or _asks_extreme(rest)
+    return EachDocument(_of_one(rest) if is_enough else question)
 
 
 def asks_what_they_say(question: str) -> bool:
     """Tells whether a question about which documents there are that ... is about what they say, and not about the
     documents themselves."""
     opening = pattern("opening_of_each").search(question)
-    rest = question[opening.end() :] if opening else ""
+    asks = pattern("asks_for_list").search(question)
+    rest = question[opening.end() :] if opening else question[: asks.start()] if asks else ""
     return len(content_words(rest)) >= _LEAST_SUBJECT and not pattern("of_uploads").search(rest)
+
+
+def _asks_extreme(predicate: str) -> bool:
+    return any(extreme.search(predicate) for _, extreme, _ in _OF_EXTREMES)
 
 
 def _of_one(predicate: str) -> str:

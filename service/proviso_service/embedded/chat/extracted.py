@@ -39,7 +39,7 @@ _PLACE_OF_ALL = 0.2
 """From here on a place is shown where all of a document are asked for."""
 
 _CLOSEST = 4
-_OF_EACH = 2
+_OF_EACH, _OF_EACH_LIKELY = 2, 3
 
 
 def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
@@ -152,7 +152,7 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
     figure where that is asked for."""
     language = request.language
     best = {document_id: _distinct(some) for document_id, some in of_each_document(answers, _LEAST).items()}
-    found = [best[document_id][:_OF_EACH] for document_id in target.ids if document_id in best]
+    found = [_likely_or_closest(best[document_id]) for document_id in target.ids if document_id in best]
     lines = [_line_of_one(one, language) for some in found for one in some]
     lines += [
         said("nothing", language, where=name(one.filename)) + "."
@@ -163,6 +163,11 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
     firsts = [(some[0].filename, sentence_of(some[0])) for some in found if some[0].confidence >= HAS_CLAUSE]
     larger = larger_line(request.question, firsts) if len(firsts) == len(target.documents) else ""
     return f"{said('side_by_side', language)}\n{bullets(lines)}{larger}" if best else ""
+
+
+def _likely_or_closest(answers: Sequence[ExtractedAnswer]) -> Sequence[ExtractedAnswer]:
+    """Returns the best of a document's answers that may be right, or of the others where there are none."""
+    return [one for one in answers if one.confidence >= HAS_CLAUSE][:_OF_EACH_LIKELY] or answers[:_OF_EACH]
 
 
 def _line_of_one(answer: ExtractedAnswer, language: str) -> str:

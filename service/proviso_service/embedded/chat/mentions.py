@@ -13,6 +13,7 @@ ABBREVIATIONS = table("abbreviations")
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | words("kinds")
 _WEAK_KINDS = words("weak_kinds")
+_NO_NAMES = KINDS_OF_CONTRACTS | {"deal"}
 _EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
 _TOKEN = re.compile(r"[\w&\u2019'.()-]*[\w&)]")
 _PARTNER = re.compile(
@@ -40,6 +41,12 @@ class Mention:
     stems: frozenset[str]
     firm: bool
     proper: frozenset[str] = frozenset()
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether several documents of a kind are meant."""
+        last = self.phrase.split()[-1].lower()
+        return last.endswith("s") and last in _KINDS | _WEAK_KINDS
 
     def is_held_by(self, filename: str) -> bool:
         """Tells whether a file name holds all words of the mention."""
@@ -106,6 +113,8 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
     if not scored:
         return []
     best = max(scored)[:2]
+    if mention.is_plural:
+        return [index for share, _, index in scored if share == best[0]]
     return [index for share, extra, index in scored if (share, extra) == best]
 
 
@@ -139,8 +148,10 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     is_short = word.rstrip("s") in ABBREVIATIONS and (token[:2].isupper() or word.startswith(("nda", "msa", "sow")))
     if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in words("subject_nouns"):
         return None
+    if word in _WEAK_KINDS and following in _KINDS:
+        return None  # it is part of that name
     first, modifiers = _modifiers(tokens, index)
-    own = [] if word in KINDS_OF_CONTRACTS else _name_words(word.rstrip("s") if is_short else token)
+    own = [] if word in _NO_NAMES else _name_words(word.rstrip("s") if is_short else token)
     end = start + len(token)
     partner = _PARTNER.match(text, end)
     named = modifiers + own + (_name_words(partner[1]) if partner else [])

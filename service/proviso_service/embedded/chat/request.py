@@ -90,7 +90,7 @@ class UserRequest:
         quoted = pattern("quoted").search(self.question)
         if quoted and not find_mentions(quoted[1]):
             return quoted[1]
-        return " ".join(content_words(without_mentions(self.question, named)))
+        return " ".join(content_words(pattern("in_matter").sub("", without_mentions(self.question, named))))
 
     @property
     def bare_question(self) -> str:
@@ -186,7 +186,11 @@ def _named(request: UserRequest, evidence: Evidence) -> TargetDocuments:
     }
     indices = dict.fromkeys(index for found in fits.values() for index in found)
     is_missing = evidence.listing.holds_named and (request.intent is Intent.COMPARE or not indices)
-    missing = tuple(one.phrase for one, found in fits.items() if one.firm and not found and is_missing)
+    missing = tuple(
+        one.phrase
+        for one, found in fits.items()
+        if one.firm and not found and is_missing and (told_apart(one) or request.viewed is None)
+    )
     return _split([listed[index] for index in indices], missing, tuple(one for one, found in fits.items() if found))
 
 

@@ -167,7 +167,7 @@ async def _follow_up(
         if others:  # of another document
             asked = f"{_without_names(bare).rstrip('?. ')}: {asked}"
     kept = next((found for text in reversed(earlier) if (found := find_mentions(text))), ())
-    if kept and not others:
+    if kept and not others and not means_several(question):
         asked = f"{asked.rstrip('?. ')} in {' and '.join(one.phrase for one in kept)}?"
     return _request(intent, asked, conversation)
 
