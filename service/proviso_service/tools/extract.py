@@ -86,13 +86,13 @@ class ExtractResult:
     outcome: ExtractOutcome
 
     @property
-    def _least_chars(self) -> int:
-        """Of each passage so much is shown before another gets room: little where each document has its answer."""
-        return MIN_SENTENCE_CHARS if self._is_of_many else MIN_EXCERPT_CHARS
+    def _asks_each(self) -> bool:
+        return self.outcome.query.each_document
 
     @property
-    def _is_of_many(self) -> bool:
-        return self.outcome.query.each_document and self.outcome.documents > 1
+    def _least_chars(self) -> int:
+        """Of each passage so much is shown before another gets room: little where each document has its answer."""
+        return MIN_SENTENCE_CHARS if self._asks_each else MIN_EXCERPT_CHARS
 
     @property
     def found(self) -> bool:
@@ -142,7 +142,7 @@ class ExtractResult:
             "document_errors": [error_of(target).as_json() for target in failed[:MAX_ERRORS_SHOWN]],
             "truncated": False,
         }
-        if self.outcome.query.each_document:
+        if self._asks_each:
             frame |= {"documents_asked": self.outcome.documents, "not_shown": 0, "not_shown_confidence": 0.001}
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
         if "not_shown" in frame:
@@ -161,17 +161,17 @@ class ExtractResult:
         stems = stems_of(self.outcome.query.question)
         is_whole = True
         # Where each document was asked, the best answers of all have the room that they need before the second best.
-        documents = len({one.stored.document_id for _, _, one in waiting}) if self._is_of_many else len(waiting)
+        documents = len({one.stored.document_id for _, _, one in waiting}) if self._asks_each else len(waiting)
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
-            empty = _shown(1_000, answer, citation, passage.empty(), each=self._is_of_many)
+            empty = _shown(1_000, answer, citation, passage.empty(), each=self._asks_each)
             share = fair_share(room, documents - position % documents, empty, self._least_chars)
-            part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self._is_of_many)
+            part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self._asks_each)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
-            frame[place].append(_shown(number(part), answer, citation, part, each=self._is_of_many))
+            frame[place].append(_shown(number(part), answer, citation, part, each=self._asks_each))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
 
@@ -180,7 +180,7 @@ class ExtractResult:
         anything beside a sure answer."""
         found = list(self._by_weight())
         is_named = bool(self.outcome.query.document_ids)
-        if is_named or not self._is_of_many or (found[:1] and found[0][2].confidence < _LIKELY):
+        if is_named or not self._asks_each or (found[:1] and found[0][2].confidence < _LIKELY):
             return found
         return [one for one in found if one[2].confidence >= _UNLIKELY]
 

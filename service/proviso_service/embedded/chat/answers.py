@@ -124,8 +124,8 @@ async def _extracted_answer(
 
 def _definition(request: UserRequest, evidence: Evidence) -> str:
     """Quotes the sentence that defines the term; empty where none is found."""
-    term = r"\s+".join(map(re.escape, request.term.split()))
-    marked = rf"[\"\u201c]\s*(?:the\s+)?{term}\s*[\"\u201d]"
+    term = r"\s+".join(map(re.escape, request.term.removesuffix("s").split()))
+    marked = rf"[\"\u201c]\s*(?:the\s+)?{term}s?\s*[\"\u201d]"
     forms = (
         rf"{marked}\W+(?:\w+\W+){{0,6}}?(?:means?|shall mean|refers? to|includes?|is|has the meaning)\b",
         rf"\([^()]{{0,60}}{marked}[^()]*\)",

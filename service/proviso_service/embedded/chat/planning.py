@@ -225,7 +225,7 @@ def _query(request: UserRequest, target: TargetDocuments) -> str:
     if request.section:
         return f"section {request.section}"
     if request.term:
-        return f'"{request.term}" means'
+        return f"{request.term} means"  # in quotation marks its plural would not be found
     asked = without_mentions(request.question, target.matched)
     return one_line(pattern("left_behind").sub("", asked), _MAX_QUERY_CHARS)
 
