@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from proviso_service.matters import Document, DocumentStatus, Matters
+from proviso_service.reading import joined_words
 from proviso_service.tool_results import LIST_TOOL, DocumentCounts, DocumentList, ListedDocument
 from proviso_service.tools.base import Number, Rendered, ToolArgs, ToolScope, matter_of
 from proviso_service.tools.rendering import fit_list, stems_of
@@ -93,7 +94,7 @@ class ListMatterDocuments:
         matter_id = matter_of(scope)
         tenant = scope.caller.tenant
         documents = await self._matters.all_documents(tenant, matter_id)
-        stems = stems_of(args.name) - _GENERAL
+        stems = _stems(args.name) - _GENERAL
         openings = await self._matters.openings(tenant, matter_id) if stems else {}
         held = {one.document_id: _held(one.filename, openings.get(one.document_id, ""), stems) for one in documents}
         ordered = sorted(documents, key=lambda document: -len(held[document.document_id]))
@@ -103,7 +104,12 @@ class ListMatterDocuments:
 def _held(filename: str, opening: str, stems: frozenset[str]) -> frozenset[str]:
     """Those of the words that stand in the file's name, also inside longer words, or in the opening of its text."""
     name = filename.lower()
-    return frozenset(stem for stem in stems if stem in name) | (stems & stems_of(opening) if stems else frozenset())
+    return frozenset(stem for stem in stems if stem in name) | (stems & _stems(opening) if stems else frozenset())
+
+
+def _stems(text: str) -> frozenset[str]:
+    """The stems of words, and names such as AT&T, of which too little is left without the mark."""
+    return stems_of(text) | {word for word in joined_words(text) if "&" in word}
 
 
 def _document(document: Document) -> ListedDocument:

@@ -22,7 +22,7 @@ _PARTNER = re.compile(
 _LONG_FORMS = " ".join(ABBREVIATIONS.values()).split()
 _COMMON_STEMS = frozenset(map(stem, (words("title_words") | _KINDS | _WEAK_KINDS).union(ABBREVIATIONS, _LONG_FORMS)))
 _PROPER_WORD = re.compile(r"\b(?:[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}-?\d[a-z]?\b)")
-_BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|/)\s+[A-Z]")
+_BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|and|or|&|/)\s+[A-Z]")
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
 _MAX_MODIFIERS = 4
 _MIN_MATCH = 0.5
@@ -148,8 +148,9 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     is_short = word.rstrip("s") in ABBREVIATIONS and (token[:2].isupper() or word.startswith(("nda", "msa", "sow")))
     if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in words("subject_nouns"):
         return None
-    if word in _WEAK_KINDS and following in _KINDS:
-        return None  # it is part of that name
+    is_verb = word == "deal" and following == "with" and pattern("verb_follows").search(text[:start])
+    if is_verb or (word in _WEAK_KINDS and following in _KINDS):
+        return None
     first, modifiers = _modifiers(tokens, index)
     own = [] if word in _NO_NAMES else _name_words(word.rstrip("s") if is_short else token)
     end = start + len(token)

@@ -55,7 +55,7 @@ class UserRequest:
     @property
     def asked_of_each(self) -> EachDocument | None:
         """What each document of the matter is to be asked for: which of them, how many, none, the longest."""
-        if self.scope is not Scope.MATTER or self.mentions:
+        if self.scope is not Scope.MATTER or self.mentions or pattern("one_or_the_other").search(self.question):
             return None
         return asked_of_each(self.question, self.language)
 
