@@ -290,9 +290,9 @@ def _refuse(state: AgentState, scope: TurnScope, reply: AIMessage, *, is_last_tr
     scope.text.discard(DiscardReason.GROUNDING)
     if is_last_try:
         return _ended(scope, ExitReason.LLM_GENERATION_FAILURE, ExitCause.UNGROUNDED)
-    again = [reply, grounding_reminder()]
-    has_room = characters_of([*state["messages"], *again]) <= scope.limits.max_context_chars
-    return {"messages": again if has_room else again[1:]}
+    reminder = grounding_reminder()
+    has_room = characters_of([*state["messages"], reply, reminder]) <= scope.limits.max_context_chars
+    return {"messages": [reply, reminder] if has_room else [reminder]}
 
 
 def _found_nothing(scope: TurnScope) -> bool:

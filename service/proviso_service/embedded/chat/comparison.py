@@ -1,7 +1,10 @@
-"""Says which of several documents states the larger figure, when each states exactly one and the figures are of the
-same sort."""
+"""Compares figures: says which of several documents states the larger one, when each states exactly one and they are of
+the same sort, and whether one is as large as a question wants it."""
 
-from collections.abc import Container, Sequence
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
 
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.wording import name, said
@@ -9,20 +12,75 @@ from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
 _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
 _PERIOD, _DATE = "days", "date"
+_DAYS_OF_YEAR = 372  # twelve months of 31 days: dates are only compared
+_YEAR = re.compile(r"((?:19|20)\d\d)\b(?!,\d)")
+_NEXT_CHARS, _LITTLE = 2, 1e-6
+_AFTER_FIGURE = " '\u2019"
 _SORTS = frozenset({_PERIOD, _DATE, *CURRENCY_UNITS})
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How large a figure of a sort is to be: from `least` to `most`."""
+
+    sort: str
+    least: float = -inf
+    most: float = inf
+
+    def met_by(self, text: str) -> bool | None:
+        """Tells whether a text states such a figure; None where it states none of the sort."""
+        amounts = [amount for sort, amount in _figures_in(text) if sort == self.sort]
+        return any(self.least <= one <= self.most for one in amounts) if amounts else None
+
+
+def bound_of(question: str) -> tuple[Bound, str] | None:
+    """Returns how large a figure a question wants, and the question without that; None where it does not say."""
+    for found in pattern("bound").finditer(question):
+        if (wanted := _wanted(question[found.end() :])) is None:
+            continue
+        sort, first, last, length = wanted
+        bounds = {
+            "above": Bound(sort, least=last + _LITTLE),
+            "least": Bound(sort, least=first),
+            "below": Bound(sort, most=first - _LITTLE),
+            "most": Bound(sort, most=last),
+            "in": Bound(sort, first, last),
+        }
+        rest = f"{question[: found.start()].rstrip()} {question[found.end() + length :].lstrip(_AFTER_FIGURE)}"
+        return bounds[found.lastgroup or ""], rest.strip()
+    return None
+
+
+def _wanted(text: str) -> tuple[str, float, float, int] | None:
+    """Returns the sort of the figure at the beginning of a text, its first and last amount, and where it ends. A year
+    has many days."""
+    if year := _YEAR.match(text):
+        first = int(year[1]) * _DAYS_OF_YEAR
+        return _DATE, first, first + _DAYS_OF_YEAR - 1, year.end()
+    value = next(iter(values_of(text)), None)
+    figure = _figure(value) if value and value.start <= _NEXT_CHARS else None
+    return (*figure, figure[1], value.end) if value and figure else None
+
+
+def _figures_in(text: str) -> Iterator[tuple[str, float]]:
+    return filter(None, map(_figure, values_of(text, is_source=True)))
 
 
 def only_figure(text: str, sorts: Container[str] = _SORTS) -> tuple[str, float] | None:
     """Returns the one figure of these sorts that a text states, with its sort: `days`, `date`, or a currency. None when
     it states none or several."""
-    found = {figure for value in values_of(text, is_source=True) if (figure := _figure(value)) and figure[0] in sorts}
+    found = {figure for figure in _figures_in(text) if figure[0] in sorts}
     return found.pop() if len(found) == 1 else None
 
 
 def _figure(value: Value) -> tuple[str, float] | None:
     if isinstance(value, Date):
         day, month = max(value.days, default=(1, value.month))
-        return (_DATE, value.year * 372 + month * 31 + day) if value.year and len(value.days) < 2 else None
+        return (
+            (_DATE, value.year * _DAYS_OF_YEAR + (month - 1) * 31 + day - 1)
+            if value.year and len(value.days) < 2
+            else None
+        )
     amount = float(max(value.amounts))
     if value.unit in _DAYS:
         return _PERIOD, amount * _DAYS[value.unit]

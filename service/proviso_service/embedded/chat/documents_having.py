@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from proviso_service.embedded.chat.comparison import only_figure
+from proviso_service.embedded.chat.comparison import Bound, only_figure
 from proviso_service.embedded.chat.each_document import EachDocument
 from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, line_of, of_each_document, sentence_of
 from proviso_service.embedded.chat.phrases import pattern, table
@@ -43,23 +43,38 @@ def by_document(
     asks_largest = pattern("asks_largest").search(question) is not None
     asks_extreme = asks_largest or pattern("asks_smallest").search(question)
     if asked.lacks and having and not asks_extreme:
-        others = [one for one in having if one not in named]
-        if others and (asked.place or (named and pattern("asks_law").search(question))):
-            return _some_of_all(others, extracted, language)
-        return _what_lacks(extracted, having, listing, language)
+        is_of_law = asked.place or (named and pattern("asks_law").search(question))
+        others = [one for one in having if one not in named] if is_of_law else []
+        return (
+            _some_of_all(others, extracted, language) if others else _what_lacks(extracted, having, listing, language)
+        )
     meant = named if asked.place else named or having  # of laws, those of the country that is named
     certain = [one for one in meant if _is_certain(one)]
-    if asks_extreme:
-        chosen = _extreme(certain or meant, largest=asks_largest)
-        others = [one for one in meant if one is not chosen]
-        if chosen is not None:
-            rest = f"\n\n{said('other_figures', language)}\n{_lines(others, language)}" if others else ""
-            return f"{line_of(chosen[0])}{rest}"
+    if asks_extreme and (chosen := _extreme(certain or meant, largest=asks_largest)):
+        return line_of(chosen[0]) + _others([one for one in meant if one is not chosen], language)
+    if asked.bound and meant:
+        return _within(asked.bound, meant, extracted, language)
     if not having:
         return closest(extracted.answers, "", question, language)
     if not certain:
         return f"{said('none_for_certain', language)}\n{_lines(meant or having, language)}"
     return _some_of_all(certain, extracted, language) + _less_sure(meant, language)
+
+
+def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:
+    """Says which documents state a figure within a bound, what others state, and which state none."""
+    by_answer: dict[bool | None, list[_Having]] = {True: [], False: [], None: []}
+    for one in meant:
+        by_answer[bound.met_by(one[0].answer or one[0].text)].append(one)
+    met, unknown = by_answer[True], by_answer[None][:_MAX_LESS_SURE]
+    head = _some_of_all(met, extracted, language) if met else said("none_within", language)
+    tail = f"\n\n{said('less_sure', language)}\n{_lines(unknown, language)}" if unknown else ""
+    return head + _others(by_answer[False], language) + tail
+
+
+def _others(having: Sequence[_Having], language: str) -> str:
+    """Lists the other documents that state a figure."""
+    return f"\n\n{said('other_figures', language)}\n{_lines(having, language)}" if having else ""
 
 
 def _any_of(places: Sequence[str]) -> re.Pattern[str]:

@@ -3,51 +3,67 @@ what each of them is asked for that."""
 
 from dataclasses import dataclass
 
+from proviso_service.embedded.chat.comparison import Bound, bound_of
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.language import ENGLISH
 
 _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
+_OF_DATES = "What is the date of this agreement?"
 _OF_EXTREMES = (
     ("How long", pattern("of_time"), "How long does this agreement last?"),
-    ("When", pattern("of_dates"), "What is the date of this agreement?"),
+    ("When", pattern("of_dates"), _OF_DATES),
     ("How much", pattern("of_amounts"), "How much is to be paid under this agreement?"),
 )
+
+_ASKED_OF = {"days": "How long", "date": "When"}
+_ASKED_OF_SUMS = "How much"
 
 
 @dataclass(frozen=True, slots=True)
 class EachDocument:
     """What each document is asked for: a question to one of them, without a negation where the documents that lack
-    something are meant. Those of which the answer says the `place` are meant, where there is one."""
+    something are meant. Those of which the answer says the `place`, or a figure within the `bound`, are meant where
+    there is one."""
 
     question: str
     lacks: bool = False
     place: str = ""
+    bound: Bound | None = None
 
 
 def asked_of_each(question: str, language: str) -> EachDocument | None:
     """Reads a question about which documents of a matter have something; None for any other. "Which of our contracts do
     not limit liability?" asks each of them for "limit liability"."""
-    opening = pattern("opening_of_each").search(question)
-    if opening is None:
-        if pattern("asks_each").search(question) is None:
-            return None
-        if language != ENGLISH:
-            return EachDocument(question, pattern("negated_abroad").search(question) is not None)
-        question = pattern("asks_for_list").sub("", question)
-        return EachDocument(_of_one(question.rstrip("?. ")) if _asks_extreme(question) else question)
-    rest = pattern("rest_of_each").split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
-    if pattern("points_back").match(rest):
-        rest = pattern("documents_that").sub("", question[: opening.start()].rstrip(":,. "))
-    lacking = pattern("lacks").match(rest)
-    if law := pattern("law_of").search(rest):
+    if opening := pattern("opening_of_each").search(question):
+        rest = pattern("rest_of_each").split(question[opening.end() :], maxsplit=1)[0].rstrip("?. ")
+        if pattern("points_back").match(rest):
+            rest = pattern("documents_that").sub("", question[: opening.start()].rstrip(":,. "))
+        return _asked_by(rest) or EachDocument(question)
+    if pattern("asks_each").search(question) is None:
+        return None
+    if language != ENGLISH:
+        return EachDocument(question, pattern("negated_abroad").search(question) is not None)
+    question = pattern("asks_for_list").sub("", question)
+    return EachDocument(_of_one(question.rstrip("?. ")) if _asks_extreme(question) else question)
+
+
+def _asked_by(predicate: str) -> EachDocument | None:
+    """Returns what each document is asked by what is said of those that are meant; None where too little is said."""
+    lacking = pattern("lacks").match(predicate)
+    if law := pattern("law_of").search(predicate):
         place = law["named"] or law["of"] or ""
         return EachDocument("Which law governs this agreement?", lacks=lacking is not None, place=place)
     if lacking:
         kept = next(filter(None, lacking.groups()), "")
-        return EachDocument(_of_one(f"{kept} {rest[lacking.end() :]}"), lacks=True)
-    is_enough = len(rest.split()) >= _LEAST_WORDS or _asks_extreme(rest)
-    return EachDocument(_of_one(rest) if is_enough else question)
+        return EachDocument(_of_one(f"{kept} {predicate[lacking.end() :]}"), lacks=True)
+    if bounded := bound_of(predicate):
+        bound, rest = bounded
+        is_of_date = bound.sort == "date" and pattern("is_dated").fullmatch(rest)
+        asked = _OF_DATES if is_of_date else f"{_ASKED_OF.get(bound.sort, _ASKED_OF_SUMS)}: {rest}?"
+        return EachDocument(asked, bound=bound)
+    is_enough = len(predicate.split()) >= _LEAST_WORDS or _asks_extreme(predicate)
+    return EachDocument(_of_one(predicate)) if is_enough else None
 
 
 def asks_what_they_say(question: str) -> bool:
@@ -56,7 +72,10 @@ def asks_what_they_say(question: str) -> bool:
     opening = pattern("opening_of_each").search(question)
     asks = pattern("asks_for_list").search(question)
     rest = question[opening.end() :] if opening else question[: asks.start()] if asks else ""
-    return len(content_words(rest)) >= _LEAST_SUBJECT and not pattern("of_uploads").search(rest)
+    if not rest and pattern("asks_each").search(question):
+        rest = question
+    is_enough = len(content_words(rest)) >= _LEAST_SUBJECT or _asks_extreme(rest)
+    return is_enough and not pattern("of_uploads").search(rest)
 
 
 def _asks_extreme(predicate: str) -> bool:

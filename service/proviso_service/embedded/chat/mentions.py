@@ -13,7 +13,8 @@ ABBREVIATIONS = table("abbreviations")
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | words("kinds")
 _WEAK_KINDS = words("weak_kinds")
-_NO_NAMES = KINDS_OF_CONTRACTS | {"deal"}
+_NO_NAMES = KINDS_OF_CONTRACTS | {"deal", "deals"}
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
 _EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
 _TOKEN = re.compile(r"[\w&\u2019'.()-]*[\w&)]")
 _PARTNER = re.compile(
@@ -22,7 +23,7 @@ _PARTNER = re.compile(
 _LONG_FORMS = " ".join(ABBREVIATIONS.values()).split()
 _COMMON_STEMS = frozenset(map(stem, (words("title_words") | _KINDS | _WEAK_KINDS).union(ABBREVIATIONS, _LONG_FORMS)))
 _PROPER_WORD = re.compile(r"\b(?:[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}-?\d[a-z]?\b)")
-_BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|and|or|&|/)\s+[A-Z]")
+_BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|and|or|und|oder|et|ou|y|e|o|&|/)\s+[A-Z]")
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
 _MAX_MODIFIERS = 4
 _MIN_MATCH = 0.5
@@ -46,7 +47,7 @@ class Mention:
     def is_plural(self) -> bool:
         """Whether several documents of a kind are meant."""
         last = self.phrase.split()[-1].lower()
-        return last.endswith("s") and last in _KINDS | _WEAK_KINDS
+        return last.endswith("s") and (last in _KINDS or _is_weak(last))
 
     def is_held_by(self, filename: str) -> bool:
         """Tells whether a file name holds all words of the mention."""
@@ -75,12 +76,19 @@ def proper_words(question: str) -> tuple[str, ...]:
         word = match[0].strip(".'\u2019")
         before = question[: match.start()].rstrip()
         is_first = not re.search(r"\w", before) or (before[-1] in ".?!:" and not before.endswith(" vs."))
-        is_common = word.lower() in REQUEST_STOP_WORDS or stem(word.lower()) in _COMMON_STEMS or time.fullmatch(word)
-        is_name = word.isupper() or any(map(str.isdigit, word)) or _HAS_NAME.match(word)
-        if is_common or (is_first and not (is_name or _BESIDE_ANOTHER.match(question, match.end()))):
-            continue
-        found.append(word)
+        common = REQUEST_STOP_WORDS.issuperset(joined_words(word)) or stem(word.lower()) in _COMMON_STEMS
+        is_told = word.isupper() or any(map(str.isdigit, word)) or _HAS_NAME.match(word)
+        is_name = is_told or not is_first or _BESIDE_ANOTHER.match(question, match.end())
+        if is_name and not (common or time.fullmatch(word)):
+            found.append(word)
     return tuple(dict.fromkeys(found))
+
+
+def kinds_abroad(question: str) -> tuple[str, ...]:
+    """Returns what kinds of agreements a question in another language names, in English."""
+    found = (match["german"] or match["romance"] for match in pattern("kind_abroad").finditer(question))
+    kinds = table("kinds_abroad")
+    return tuple(kinds[key] for word in found for key in kinds if word.lower().startswith(key))
 
 
 def points_at_view(question: str) -> bool:
@@ -143,13 +151,14 @@ def _filename_stems(filename: str) -> frozenset[str]:
 def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention | None:
     start, token = tokens[index]
     following = tokens[index + 1][1].lower() if index + 1 < len(tokens) else ""
-    word = token.lower()
+    word = _POSSESSIVE.sub("", token.lower())
     is_file = _EXTENSION.search(token) is not None
     is_short = word.rstrip("s") in ABBREVIATIONS and (token[:2].isupper() or word.startswith(("nda", "msa", "sow")))
-    if not (is_file or is_short or word in _KINDS or word in _WEAK_KINDS) or following in words("subject_nouns"):
+    is_kind = word in _KINDS or _is_weak(word)
+    if not (is_file or is_short or is_kind) or following in words("subject_nouns"):
         return None
     is_verb = word == "deal" and following == "with" and pattern("verb_follows").search(text[:start])
-    if is_verb or (word in _WEAK_KINDS and following in _KINDS):
+    if is_verb or (_is_weak(word) and following in _KINDS):
         return None
     first, modifiers = _modifiers(tokens, index)
     own = [] if word in _NO_NAMES else _name_words(word.rstrip("s") if is_short else token)
@@ -163,9 +172,13 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     end = partner.end() if partner else end
     is_subject = is_short and following.isalpha() and following not in REQUEST_STOP_WORDS | words("verbs")
     is_told_apart = article in words("definite") or bool(modifiers) or is_short
-    firm = is_file or (word not in _WEAK_KINDS and not is_subject and is_told_apart)
+    firm = is_file or (not _is_weak(word) and not is_subject and is_told_apart)
     at = tokens[first][0]
     return Mention(text[at:end], at, end, specific, firm, _proper(text[at:end]) & specific)
+
+
+def _is_weak(word: str) -> bool:
+    return word in _WEAK_KINDS or word.removesuffix("s") in _WEAK_KINDS
 
 
 def _proper(phrase: str) -> frozenset[str]:

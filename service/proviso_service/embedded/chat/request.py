@@ -123,6 +123,8 @@ class TargetDocuments:
 def find_target_documents(request: UserRequest, evidence: Evidence, last_answer: str = "") -> TargetDocuments:
     """Returns the documents that the request is about, as far as the evidence tells."""
     named = _named(request, evidence) if request.mentions else TargetDocuments()
+    if any(one.is_plural for one in named.matched):
+        named = replace(named, documents=_with_names(request, named.documents))
     if more := _by_names(request, evidence, named.documents):
         named = _split([*named.documents, *more], matched=named.matched)
     if named != TargetDocuments():
@@ -132,6 +134,12 @@ def find_target_documents(request: UserRequest, evidence: Evidence, last_answer:
     if request.scope is Scope.EARLIER and evidence.listing:
         return _split([one for one in evidence.listing.documents if one.filename in last_answer])
     return TargetDocuments()
+
+
+def _with_names(request: UserRequest, documents: tuple[ListedDocument, ...]) -> tuple[ListedDocument, ...]:
+    """Returns those of the documents of a kind that hold a name that is said beside it; all where none does."""
+    proper = {one for word in request.names for one in stems(word)}
+    return tuple(one for one in documents if proper & _held(one)) or documents
 
 
 def _by_names(request: UserRequest, evidence: Evidence, known: Sequence[ListedDocument]) -> list[ListedDocument]:

@@ -10,6 +10,7 @@ from proviso_service.embedded.chat.each_document import asks_what_they_say
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (
     find_mentions,
+    kinds_abroad,
     means_several,
     points_at_view,
     proper_words,
@@ -83,10 +84,13 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
     section = pattern("section").search(question)
     clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
     is_of_one = points_at_view(bare) and not means_several(bare)
-    if intent is Intent.LIST and (is_of_one if viewed else asks_what_they_say(question)):
+    is_of_all = intent in (Intent.LIST, Intent.SUMMARY, Intent.SHOW) and not viewed and asks_what_they_say(question)
+    if is_of_all or (intent is Intent.LIST and viewed and is_of_one):
         intent = Intent.CLAUSE  # what "this document" has, or which say something, the list of documents does not tell
     is_for_text = intent in (Intent.FACT, Intent.FIND) and not (section or clauses or asks_types)
     is_open = is_for_text and bool(pattern("open").match(question)) and not pattern("clauses").search(question)
+    language = language_of(question)
+    names = proper_words(pattern("term").sub("", question)) + (() if language == ENGLISH else kinds_abroad(question))
     term = pattern("term").search(question) if pattern("defines").search(question) else None
     return UserRequest(
         intent=intent,
@@ -97,9 +101,9 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
         viewed=ListedDocument(document_id=viewed.document_id, filename=viewed.name) if viewed else None,
         clauses=clauses,
         asks_types=asks_types,
-        names=() if viewed else proper_words(pattern("term").sub("", question)),
-        language=language_of(question),
-        term=(term["term"] or term["named"]) if term else "",
+        names=() if viewed else names,
+        language=language,
+        term=(term["term"] or term["named"] or term["bare"]) if term else "",
     )
 
 
