@@ -24,11 +24,12 @@ from proviso_service.turns import (
     Token,
     ToolEnd,
     ToolStart,
+    TurnConfig,
     TurnOptions,
     TurnStart,
     semantics_of,
 )
-from tests.support.agent_world import PASSAGE, AgentWorld, Lookup, agent_world
+from tests.support.agent_world import PASSAGE, AgentWorld, Lookup, LookupArgs, agent_world
 from tests.support.scripted_model import Call, Step, calls, text
 
 LOOKUP = Call("lookup", '{"query": "law"}')
@@ -372,6 +373,37 @@ async def test_tool_results_are_cut_to_what_is_left() -> None:
     results = [m for m in world.model.payloads[1] if isinstance(m, ToolMessage)]
     assert sum(len(str(m.content)) for m in results) < 4_000
     assert all(e.truncated for e in of_type(world.events, ToolEnd))
+
+
+class RoomyArgs(LookupArgs):
+    @property
+    def room(self) -> int:
+        return 4
+
+
+class RoomyLookup(Lookup):
+    args = RoomyArgs
+
+
+@pytest.mark.parametrize(
+    ("tool", "usual", "calls_allowed", "least", "most"),
+    [
+        (Lookup, 1_000, 3, 990, 1_000),
+        (RoomyLookup, 1_000, 3, 3_990, 4_000),
+        (RoomyLookup, 2_500, 3, 9_400, 9_600),
+        (RoomyLookup, 2_500, 1, 9_990, 10_000),
+        (RoomyLookup, 4_000, 1, 11_800, 12_000),
+    ],
+)
+async def test_a_result_has_as_often_the_usual_room_as_it_may_while_others_keep_a_fifth_of_the_rest(
+    tool: type[Lookup], usual: int, calls_allowed: int, least: int, most: int
+) -> None:
+    long = [SourcePassage("d", "A.md", 0, "word " * 4_000)]
+    turns = TurnConfig(tool_result_chars=usual)
+    world = agent_world(calls(LOOKUP), text("Which part?"), tools=[tool(long)], turns=turns)
+    await world.run("Which law?", options=TurnOptions(max_tool_calls=calls_allowed))
+    (result,) = [m for m in world.model.payloads[1] if isinstance(m, ToolMessage)]
+    assert least <= len(str(result.content)) <= most
 
 
 async def test_a_cancelled_turn_voids_the_text_it_had_written() -> None:

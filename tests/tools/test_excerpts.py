@@ -1,9 +1,11 @@
 """The part of a passage that is about a query."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.tools.rendering import best_part, stems_of
+from proviso_service.reading import Span
+from proviso_service.tools.rendering import best_part, part_around, stems_of
 
 CLAUSE = (
     "## 11. Limitation of Liability\n\n"
@@ -45,6 +47,26 @@ def test_a_sentence_that_is_too_long_is_cut_around_the_words() -> None:
     assert part[0].isalpha()
 
 
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ("goods", "The Supplier shall insure"),
+        ("supplier, theft and loss", "The Supplier shall insure"),
+        ("supplier, theft, loss and cover", "Loss by theft has cover."),
+        ("loss by theft", "Loss by theft has cover."),
+    ],
+)
+def test_an_answer_without_room_is_shown_from_its_beginning_unless_another_part_has_far_more_of_the_words(
+    query: str, part: str
+) -> None:
+    answer = f"The Supplier shall insure all. {'Nothing else is agreed on here. ' * 9}Loss by theft has cover."
+    text = f"## 5. Insurance\n\n{answer} The Buyer pays for it."
+    start = text.index(answer)
+    span = part_around(text, Span(start, start + len(answer)), stems_of(query), 80)
+    assert part in text[span.start : span.end]
+    assert start <= span.start <= span.end <= span.start + 80
+
+
 def test_forms_of_a_word_meet_and_grammar_does_not_count() -> None:
     assert stems_of("Which terminations?") == stems_of("terminating")
     assert stems_of("what is the") == frozenset()
@@ -59,3 +81,9 @@ def test_a_part_of_a_long_sentence_is_worth_more_than_the_heading_above_it() -> 
     )
     span = best_part(text, stems_of("confidential information"), 200)
     assert text[span.start : span.end].startswith("2.1 Confidential Information means")
+
+
+def test_an_answer_of_short_lines_without_room_is_cut_between_them() -> None:
+    text = "fee\n" * 300 + "liability\nof\nthe\nparties"
+    span = part_around(text, Span(4, len(text)), stems_of("fee"), 80)
+    assert text[span.start : span.end] == "\n".join(["fee"] * 20)

@@ -23,7 +23,7 @@ from proviso_service.analysis.party_names import Definitions
 from proviso_service.identity import Caller
 from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
-from proviso_service.tools.base import SourcePassage, ToolScope
+from proviso_service.tools.base import SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.rendered import BUDGET, rendered
@@ -117,9 +117,10 @@ def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:
     assert read["truncated"]
 
 
-def of_each(*answers: CitedAnswer) -> ExtractResult:
-    query = ExtractQuery("m", "Which documents have sixty days of notice?", each_document=True)
-    return ExtractResult(ExtractOutcome(query, "model", answers[0], answers[1:], (), documents=len(answers)))
+def of_each(*answers: CitedAnswer, named: tuple[str, ...] = ()) -> ExtractResult:
+    query = ExtractQuery("m", "Which documents have sixty days of notice?", named, each_document=True)
+    documents = len({one.citations[0].stored.document_id for one in answers})
+    return ExtractResult(ExtractOutcome(query, "model", answers[0], answers[1:], (), documents=documents))
 
 
 def test_where_each_document_was_asked_hardly_more_than_its_answer_is_shown() -> None:
@@ -130,6 +131,13 @@ def test_where_each_document_was_asked_hardly_more_than_its_answer_is_shown() ->
     assert all(long in passage.text and len(passage.text) <= 300 for passage in numbered)
     assert all("answer" not in one for one in read["alternatives"])
     assert (read["documents_asked"], read["not_shown"]) == (4, 0)
+
+
+def test_of_the_only_document_that_was_asked_whole_sentences_are_shown() -> None:
+    sentences = [f"On ground {n} {'either party may end the lease, ' * 14}with notice." for n in range(4)]
+    answers = [CitedAnswer((a_citation(f"{FILLER}{one} {FILLER}", one, 0),)) for one in sentences]
+    _, numbered = rendered(of_each(*answers))
+    assert [sentence in passage.text for sentence, passage in zip(sentences, numbered, strict=False)][:3] == [True] * 3
 
 
 def test_of_a_sentence_without_room_the_part_that_was_asked_about_is_shown() -> None:
@@ -147,6 +155,19 @@ def test_beside_a_sure_answer_what_says_hardly_anything_is_only_counted() -> Non
     assert [passage.filename for passage in numbered] == ["0.md"]
     assert (read["not_shown"], read["not_shown_confidence"]) == (2, 0.05)
     assert len(rendered(of_each(*unlikely))[1]) == 2
+
+
+def test_of_documents_that_were_named_what_says_hardly_anything_is_shown_too() -> None:
+    answers = [CitedAnswer((a_citation(SIXTY, SIXTY, n, confidence),)) for n, confidence in enumerate((0.9, 0.05))]
+    read, numbered = rendered(of_each(*answers, named=("d0", "d1")))
+    assert [passage.filename for passage in numbered] == ["0.md", "1.md"]
+    assert read["not_shown"] == 0
+
+
+def test_whole_sentences_of_each_document_may_take_more_room_than_other_results() -> None:
+    question = "What is the notice period?"
+    assert ToolArgs().room == 1
+    assert [IsaacusExtractArgs(question=question, each_document=each).room for each in (False, True)] == [2, 4]
 
 
 def test_where_nothing_was_found_it_says_so() -> None:

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from proviso_service.identity import Caller
 from proviso_service.matters.model import Document, DocumentStatus
 from proviso_service.tools.base import SourcePassage, ToolScope
@@ -25,7 +27,10 @@ class _Matters:
         return self._documents
 
     async def openings(self, tenant: str, matter_id: str) -> dict[str, str]:
-        return {"d2": "This agreement is made between Harbour Mills LLP and Alder Robotics Limited."}
+        return {
+            "d2": "This agreement is made between Harbour Mills LLP and Alder Robotics Limited.",
+            "d3": "This agreement is made between M&I Bank FSB and AT&T Corp.",
+        }
 
 
 def _named(number: int, filename: str) -> Document:
@@ -62,6 +67,14 @@ async def test_documents_are_known_by_their_parties_too() -> None:
         ("scan-0018.pdf", ["alder", "roboti"]),
         ("scan-0017.pdf", None),
     ]
+
+
+@pytest.mark.parametrize(("name", "held"), [("the M&I agreement", "m&i"), ("AT&T", "at&t")])
+async def test_a_name_of_letters_around_an_ampersand_is_known(name: str, held: str) -> None:
+    tool = ListMatterDocuments(_Matters(_named(2, "a.pdf"), _named(3, "b.pdf")))  # type: ignore[arg-type]
+    read = json.loads((await tool.run(SCOPE, ListMatterDocumentsArgs(name=name))).render(_number, 2_500).text)
+    assert [(one["filename"], one.get("holds")) for one in read["documents"]] == [("b.pdf", [held]), ("a.pdf", None)]
+    assert read["name_matches"] == 1
 
 
 async def test_a_short_list_tells_all_about_its_documents() -> None:

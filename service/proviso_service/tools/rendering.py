@@ -137,7 +137,8 @@ def part_around(text: str, span: Span, stems: frozenset[str], max_chars: int) ->
         return best_excerpt(text, [Mark(span, "")], max_chars)
     whole = text[span.start : span.end]
     best = best_part(whole, stems, max_chars)
-    beginning = Span(0, whole.rfind(" ", 0, max_chars + 1))
+    last = max(whole.rfind(space, 0, max_chars + 1) for space in " \n\t")
+    beginning = Span(0, last if last > 0 else max_chars)
     held, most = (len(stems & stems_of(whole[one.start : one.end])) for one in (beginning, best))
     part = best if best.start == 0 or most > 2 * held else beginning
     return Span(span.start + part.start, span.start + part.end)

@@ -6,8 +6,13 @@ from dataclasses import replace
 import pytest
 
 from proviso_service.embedded import EmbeddedChatModel, EmbeddedExtractor, MiniLmEmbedder
+from proviso_service.embedded.chat.answers import answer
+from proviso_service.embedded.chat.conversation import Evidence
+from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import is_title, split_sentences
 from proviso_service.embedded.chat.wording import said
+from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
 from tests.support.scripted_matter import (
     LEASE,
     NDA,
@@ -19,6 +24,7 @@ from tests.support.scripted_matter import (
     quotes_of,
     run_turn,
 )
+from tests.support.word_embedder import WordEmbedder
 
 CALIFORNIA = "This Lease is governed by the laws of the State of California."
 LIABILITY = (
@@ -125,6 +131,18 @@ async def test_documents_that_stay_without_room_are_counted(model: EmbeddedChatM
     filled = replace(matter, replies={"isaacus_search": reply, "list_matter_documents": listing})
     turn = await run_turn(model, filled, "What is the governing law?")
     assert "\n\nAt least 8 more documents have passages that came close" in turn.answer
+
+
+@pytest.mark.parametrize(
+    ("asked", "defined"),
+    [("Obvious Defect", "Obvious Defects"), ("Defects", "Defect"), ("Losses", "Loss"), ("Parties", "Party")],
+)
+async def test_a_term_is_found_where_it_is_defined_in_another_number(asked: str, defined: str) -> None:
+    text = f'The Buyer shall report "{defined}" at once. "{defined}" means whatever an inspection shows.'
+    found = ExtractedAnswers(alternatives=(ExtractedAnswer(ref=1, filename="a.txt", text=text),))
+    request = UserRequest(Intent.FACT, f'What is an "{asked}"?', term=asked)
+    written = await answer(request, TargetDocuments(), Evidence(extracted=(found,)), WordEmbedder())
+    assert [quote for quote, _ in quotes_of(written)] == [f'"{defined}" means whatever an inspection shows.']
 
 
 def test_headings_and_titles_are_no_statements() -> None:

@@ -11,14 +11,20 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from proviso_service.embedded import chat
-from proviso_service.embedded.chat.comparison import larger_line, only_figure
+from proviso_service.embedded.chat.comparison import bound_of, larger_line, only_figure
 from proviso_service.embedded.chat.conversation import (
     ViewedDocument,
     read_conversation,
     read_evidence,
     read_user_message,
 )
-from proviso_service.embedded.chat.mentions import find_mentions, match_mention, proper_words, without_mentions
+from proviso_service.embedded.chat.mentions import (
+    find_mentions,
+    kinds_abroad,
+    match_mention,
+    proper_words,
+    without_mentions,
+)
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
@@ -48,6 +54,7 @@ VIEWING = 'The user is currently viewing document "The \\"Big\\" Deal.pdf" (docu
         ("the second statement of work", [3]),
         ("What does the DPA say about breaches?", [4]),
         ("Open Mutual_NDA.pdf", [1]),
+        ("What is the services agreement's notice period?", [0]),
     ],
 )
 def test_a_named_document_is_found_among_filenames(question: str, expected: list[int]) -> None:
@@ -64,6 +71,7 @@ def test_a_named_document_is_found_among_filenames(question: str, expected: list
         "How many contracts mention insurance?",
         "Does this document contain a warranty?",
         "When does a lease end?",
+        "How do Acme and Globex deal with notices?",
     ],
 )
 def test_a_question_without_a_name_mentions_no_document(question: str) -> None:
@@ -76,6 +84,13 @@ def test_a_name_that_fits_nothing_matches_nothing_and_ties_match_all() -> None:
     assert match_mention(missing, FILES) == []
     (tied,) = find_mentions("the services agreement")
     assert match_mention(tied, ["Acme Services Agreement.md", "Beta Services Agreement.md"]) == [0, 1]
+
+
+def test_a_kind_in_the_plural_means_all_documents_of_that_kind() -> None:
+    (mention,) = find_mentions("How many franchise agreements are in this folder?")
+    assert mention.is_plural
+    files = ["WILDWINGS_2003-FRANCHISE AGREEMENT.txt", "Lease.pdf", "Pizza Fusion Franchise Agreement.txt"]
+    assert match_mention(mention, files) == [0, 2]
 
 
 def test_the_fuller_name_is_preferred() -> None:
@@ -207,6 +222,58 @@ def test_the_only_figure_of_a_quote_is_read(text: str, figure: tuple[str, float]
     assert only_figure(text) == figure
 
 
+@pytest.mark.parametrize(
+    ("asked", "text", "is_met"),
+    [
+        ("a cap above $1 million", "not exceed $1,000,001", True),
+        ("a cap above $1 million", "not exceed $1,000,000", False),
+        ("a cap above $1 million", "not exceed EUR 2 million", None),
+        ("a cap of at least $1 million", "not exceed $1,000,000", True),
+        ("a cap of at least $1 million", "not exceed $999,999", False),
+        ("last less than two years", "eighteen months", True),
+        ("last less than two years", "two (2) years", False),
+        ("cost no more than EUR 500", "EUR 500 a month", True),
+        ("cost no more than EUR 500", "EUR 501 a month", False),
+        ("need more than 60 days of notice", "30 days, or 90 days for tenants", True),
+        ("need more than 60 days of notice", "reasonable notice", None),
+        ("signed in 2005", "December 31, 2005", True),
+        ("signed in the year 2005", "January 1, 2006", False),
+        ("signed before 2005", "December 31, 2004", True),
+        ("signed before 2005", "January 1, 2005", False),
+        ("end after 2005", "December 31, 2005", False),
+        ("end after 2005", "January 1, 2006", True),
+        ("end after 1 March 2005", "2 March 2005", True),
+        ("signed in March 2005", "31 March 2005", True),
+        ("end after March 2005", "15 March 2005", False),
+        ("a fee above 2000 dollars", "$2,001", True),
+    ],
+)
+def test_a_figure_is_held_against_the_bound_of_a_question(asked: str, text: str, *, is_met: bool | None) -> None:
+    found = bound_of(asked)
+    assert found is not None
+    assert found[0].met_by(text) is is_met
+
+
+def test_what_is_asked_remains_without_its_bound() -> None:
+    found = bound_of("require at least 60 days' notice to end it")
+    assert found is not None
+    assert found[1] == "require notice to end it"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "survive after termination",
+        "fall under New York law",
+        "need consent above all",
+        "more than 2000 people",
+        "end in 30 days",
+    ],
+)
+def test_without_a_figure_there_is_no_bound(asked: str) -> None:
+    assert bound_of(asked) is None
+
+
 def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
     quotes = [("A.pdf", "thirty (30) days notice"), ("B.pdf", "sixty (60) days notice")]
     assert "larger figure is in B.pdf" in larger_line("Which is longer?", quotes)
@@ -270,7 +337,21 @@ def test_a_message_that_asks_two_things_has_two_parts(question: str, parts: list
         ("Acme vs. Globex: who may assign?", ("Acme", "Globex")),
         ("Insurance must be kept. Who pays?", ()),
         ("How much cover does a bw-3 franchisee need?", ("bw-3",)),
+        ("Zto and Cheetah: how is the fee paid?", ("Zto", "Cheetah")),
+        ("What's the largest amount?", ()),
     ],
 )
 def test_names_of_parties_are_read_out_of_a_question(question: str, names: tuple[str, ...]) -> None:
     assert proper_words(question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("Wer haftet nach dem Wartungsvertrag?", ("maintenance",)),
+        ("Quelle loi régit le contrat de distribution ?", ("distributor distribution",)),
+        ("Wer haftet nach dem Vertrag?", ()),
+    ],
+)
+def test_kinds_of_agreements_are_known_in_other_languages(question: str, kinds: tuple[str, ...]) -> None:
+    assert kinds_abroad(question) == kinds

@@ -1,14 +1,17 @@
 """Which documents have something: those that do, those of which it is not certain, and which has most of it; and which
 documents a question names."""
 
+from dataclasses import replace
+
 import pytest
 
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
-from proviso_service.embedded.chat.extracted import of_parts
-from proviso_service.embedded.chat.mentions import find_mentions
+from proviso_service.embedded.chat.each_document import asked_of_each
+from proviso_service.embedded.chat.extracted import of_parts, side_by_side
+from proviso_service.embedded.chat.mentions import find_mentions, proper_words
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.request import UserRequest, find_target_documents
+from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, find_target_documents
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers, ListedDocument
 
 NAMES = ("a.txt", "b.txt", "c.txt")
@@ -54,6 +57,47 @@ def test_what_may_have_something_is_not_said_to_have_it_where_those_without_are_
     assert "b.txt" in unsure
 
 
+@pytest.mark.parametrize(("confidence", "is_quoted"), [(0.3, True), (0.1, False)])
+def test_a_second_place_is_quoted_where_it_may_be_one(confidence: float, *, is_quoted: bool) -> None:
+    second = found("a.txt", "The policy shall name the Landlord.", confidence, 2)
+    answer = said("Which of our contracts ask for insurance cover?", CERTAIN[0], second)
+    assert ("name the Landlord" in answer) is is_quoted
+
+
+@pytest.mark.parametrize(("surest", "lacking"), [(0.6, "c.txt"), (0.95, "b.txt, c.txt")])
+def test_a_document_nearly_as_sure_as_the_surest_is_not_said_to_lack_something(surest: float, lacking: str) -> None:
+    answer = said(
+        "Which of our contracts do not ask for insurance cover?",
+        found("a.txt", "The Tenant shall insure the premises.", surest, 1),
+        found("b.txt", "The Landlord may ask for insurance.", 0.4, 2),
+    )
+    assert answer.split("\n\n")[0].endswith(f"documents: {lacking}.")
+
+
+NOTICES = (
+    found("a.txt", "Notice is given ninety (90) days before.", 0.9, 1, "ninety (90) days"),
+    found("b.txt", "Notice is given sixty (60) days before.", 0.8, 2, "sixty (60) days"),
+    found("c.txt", "Notice is given in due time.", 0.5, 3, "in due time"),
+)
+
+
+@pytest.mark.parametrize(
+    ("notices", "head"),
+    [
+        (NOTICES, "1 of 3 documents:\n- a.txt"),
+        (NOTICES[1:], "I found no document that states such a figure for certain."),
+    ],
+)
+def test_documents_with_a_figure_within_a_bound_come_before_those_with_another_or_none(
+    notices: tuple[ExtractedAnswer, ...], head: str
+) -> None:
+    question = "Which of our contracts have a notice period of more than 60 days?"
+    first, second, third = said(question, *notices).split("\n\n")
+    assert first.startswith(head)
+    assert second.startswith("Others that state one:\n- b.txt")
+    assert third.startswith("Less sure:\n- c.txt")
+
+
 def test_the_longest_is_chosen_among_those_that_are_about_as_sure_as_the_surest() -> None:
     answer = said(
         "Which of our contracts has the longest notice?",
@@ -72,6 +116,37 @@ def test_a_document_is_known_by_words_at_its_beginning_beside_one_that_is_known_
     request = UserRequest(Intent.COMPARE, question, mentions=find_mentions(question))
     listing = DocumentList(total_count=3, documents=(hosting, pipeline, LISTED[2]))
     assert find_target_documents(request, Evidence(listing=listing)).ids == ["h", "p"]
+
+
+@pytest.mark.parametrize(("viewed", "missing"), [(None, ("lease",)), (LISTED[0], ())])
+def test_a_kind_without_a_name_is_not_missed_beside_the_document_on_view(
+    viewed: ListedDocument | None, missing: tuple[str, ...]
+) -> None:
+    question = "How much is the rent under the lease?"
+    request = UserRequest(Intent.FACT, question, mentions=find_mentions(question), viewed=viewed)
+    listing = DocumentList(total_count=len(LISTED), documents=LISTED)
+    assert find_target_documents(request, Evidence(listing=listing)).missing == missing
+
+
+def test_of_a_kind_in_the_plural_those_are_meant_that_hold_a_name() -> None:
+    question = "What do the franchise agreements with Pizza Fusion and Wild Wings say on transfers?"
+    franchises = tuple(
+        ListedDocument(document_id=name, filename=f"{name}-FRANCHISE AGREEMENT.txt", holds=held)
+        for name, held in (("PIZZA", ("pizza",)), ("WINGS", ("wings",)), ("BURGER", ()))
+    )
+    request = UserRequest(
+        Intent.FACT, question, mentions=find_mentions("the franchise agreements"), names=proper_words(question)
+    )
+    listing = DocumentList(total_count=3, documents=franchises)
+    assert find_target_documents(request, Evidence(listing=listing)).ids == ["PIZZA", "WINGS"]
+    anyones = replace(request, names=())
+    assert find_target_documents(anyones, Evidence(listing=listing)).ids == ["PIZZA", "WINGS", "BURGER"]
+
+
+def test_which_of_two_named_parties_is_no_question_to_each_document() -> None:
+    question = "Which contract runs longer, Acme's or Globex's?"
+    assert asked_of_each(question, "en") is not None
+    assert UserRequest(Intent.COMPARE, question).asked_of_each is None
 
 
 LAWS = (
@@ -111,3 +186,13 @@ def test_of_two_questions_at_once_neither_goes_without_an_answer() -> None:
     assert "New York" in answer
     assert answer.endswith("I found nothing on the other question.")
     assert of_parts(request, [nothing, nothing], "a.txt") == ""
+
+
+def test_side_by_side_a_document_has_its_likely_answers_or_else_the_closest() -> None:
+    likely = [found("a.txt", f"The Tenant insures risk {ref}.", 0.6 - ref / 20, ref) for ref in range(1, 6)]
+    unlikely = [found("b.txt", f"The Landlord knows risk {ref}.", 0.2, ref) for ref in range(6, 9)]
+    request = UserRequest(Intent.COMPARE, "How do they differ on insurance?")
+    text = side_by_side(request, [*likely, *unlikely], TargetDocuments(documents=LISTED))
+    _, *lines, last = text.splitlines()
+    assert [line[:8] for line in lines] == ["- a.txt:"] * 3 + ["- b.txt:"] * 2
+    assert last == "- I found nothing on this in c.txt."

@@ -19,6 +19,10 @@ from proviso_service.embedded.chat.each_document import asked_of_each, asks_what
         ("One is sued, the other pays: which of our contracts have a rule like that?", "One is sued, the other pays"),
         ("I need the contracts under which the loser pays. Which ones are they?", "the loser pays"),
         ("How many of our contracts can't be changed orally?", "can't be changed orally"),
+        ("How many of them can be terminated for convenience?", "can be terminated for convenience"),
+        ("List the contracts that have an arbitration clause.", "have an arbitration clause"),
+        ("Which is the only agreement that has a liquidated damages clause?", "has a liquidated damages clause"),
+        ("Does any agreement in the folder contain an exclusivity obligation?", "contain an exclusivity obligation"),
     ],
 )
 def test_each_document_is_asked_what_stands_behind_the_opening(question: str, asked: str) -> None:
@@ -30,12 +34,33 @@ def test_each_document_is_asked_what_stands_behind_the_opening(question: str, as
 @pytest.mark.parametrize(
     ("question", "asked"),
     [
+        ("Show me the contracts that renew automatically.", None),
+        ("Which of these documents allow assignment?", None),
+        (
+            "Where does one side get to look into the other's books? List the agreements please.",
+            "Where does one side get to look into the other's books?",
+        ),
+    ],
+)
+def test_each_document_is_asked_a_short_question_as_it_is_without_the_wish_for_a_list(
+    question: str, asked: str | None
+) -> None:
+    found = asked_of_each(question, "en")
+    assert found is not None
+    assert (found.question, found.lacks) == (asked or question, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
         ("Which of our contracts have no rule that limits liability?", "limits liability"),
         ("Which of our contracts do not say which law governs them?", "say which law governs them"),
         ("Are there contracts that don't limit liability? Which ones?", "limit liability"),
         ("Which agreements lack an arbitration clause?", "an arbitration clause"),
         ("How many contracts are silent on the governing law?", "the governing law"),
         ("Which of our contracts say nothing about the governing law?", "the governing law"),
+        ("contracts without liability cap", "liability cap"),
+        ("Are there any contracts without a right to terminate?", "a right to terminate"),
     ],
 )
 def test_documents_that_lack_something_are_those_that_do_not_have_it(question: str, asked: str) -> None:
@@ -51,6 +76,7 @@ def test_documents_that_lack_something_are_those_that_do_not_have_it(question: s
         ("Which of our deals has the highest fee, and what is it?", "How much: has fee?"),
         ("Which of the eight bears the oldest date?", "What is the date of this agreement?"),
         ("Which one runs the shortest?", "How long does this agreement last?"),
+        ("Which deal lasts longest?", "How long does this agreement last?"),
         ("Which of the seven contracts is the oldest, and what is its date?", "What is the date of this agreement?"),
     ],
 )
@@ -58,6 +84,40 @@ def test_for_the_longest_or_largest_each_document_is_asked_for_its_figure(questi
     found = asked_of_each(question, "en")
     assert found is not None
     assert found.question == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "within", "beyond"),
+    [
+        (
+            "Which contracts have a liability cap above $1 million?",
+            "How much: have a liability cap?",
+            "$1,500,000",
+            "$1,000,000",
+        ),
+        ("Which of our agreements run for more than three years?", "How long: run for?", "five years", "three years"),
+        (
+            "Which contracts require at least 60 days' notice to terminate?",
+            "How long: require notice to terminate?",
+            "sixty (60) days",
+            "59 days",
+        ),
+        (
+            "Which agreements were signed before 2005?",
+            "What is the date of this agreement?",
+            "May 2, 2004",
+            "January 1, 2005",
+        ),
+    ],
+)
+def test_for_a_figure_within_a_bound_each_document_is_asked_for_its_figure(
+    question: str, asked: str, within: str, beyond: str
+) -> None:
+    found = asked_of_each(question, "en")
+    assert found is not None
+    assert found.bound is not None
+    assert found.question == asked
+    assert (found.bound.met_by(within), found.bound.met_by(beyond)) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -117,6 +177,12 @@ def test_questions_in_another_language_are_asked_as_they_are() -> None:
         ("Which documents are still being processed today?", False),
         ("What files have we got so far?", False),
         ("Which of all our documents bears the oldest date?", True),
+        ("Which deal lasts longest?", True),
+        ("Show me the contracts that renew automatically.", True),
+        ("contracts without liability cap", True),
+        ("Where does one side get to look into the other's books? List the agreements please.", True),
+        ("Summarize the termination rights across all agreements.", True),
+        ("Show me all documents.", False),
     ],
 )
 def test_what_documents_say_is_told_from_which_there_are(question: str, says: bool) -> None:

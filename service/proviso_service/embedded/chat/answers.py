@@ -124,8 +124,8 @@ async def _extracted_answer(
 
 def _definition(request: UserRequest, evidence: Evidence) -> str:
     """Quotes the sentence that defines the term; empty where none is found."""
-    term = r"\s+".join(map(re.escape, request.term.removesuffix("s").split()))
-    marked = rf"[\"\u201c]\s*(?:the\s+)?{term}s?\s*[\"\u201d]"
+    term = _in_any_number(r"\s+".join(map(re.escape, request.term.split())))
+    marked = rf"[\"\u201c]\s*(?:the\s+)?{term}\s*[\"\u201d]"
     forms = (
         rf"{marked}\W+(?:\w+\W+){{0,6}}?(?:means?|shall mean|refers? to|includes?|is|has the meaning)\b",
         rf"\([^()]{{0,60}}{marked}[^()]*\)",
@@ -143,6 +143,15 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
                 quoted = quote(excerpt(sentence, pattern), passage.ref)
                 return said("says", request.language, place=place(passage), quote=quoted)
     return ""
+
+
+def _in_any_number(term: str) -> str:
+    """A pattern of a term in the singular and in the plural."""
+    if found := re.fullmatch(r"(.*[^aeiou])(?:y|ies)", term, re.IGNORECASE):
+        return rf"{found[1]}(?:y|ies)"
+    if found := re.fullmatch(r"(.*(?:ss|x|ch|sh))(?:es)?", term, re.IGNORECASE):
+        return rf"{found[1]}(?:es)?"
+    return rf"{term.removesuffix('s')}s?"
 
 
 def _not_shown(evidence: Evidence, quoted: int) -> str:

@@ -12,7 +12,8 @@ from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
 _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
 _PERIOD, _DATE = "days", "date"
-_DAYS_OF_YEAR = 372  # twelve months of 31 days: dates are only compared
+_DAYS_OF_MONTH = 31
+_DAYS_OF_YEAR = 12 * _DAYS_OF_MONTH  # dates are only compared
 _YEAR = re.compile(r"((?:19|20)\d\d)\b(?!,\d)")
 _NEXT_CHARS, _LITTLE = 2, 1e-6
 _AFTER_FIGURE = " '\u2019"
@@ -36,7 +37,8 @@ class Bound:
 def bound_of(question: str) -> tuple[Bound, str] | None:
     """Returns how large a figure a question wants, and the question without that; None where it does not say."""
     for found in pattern("bound").finditer(question):
-        if (wanted := _wanted(question[found.end() :])) is None:
+        wanted = _wanted(question[found.end() :], may_be_year=pattern("bound_of_dates").match(found[0]) is not None)
+        if wanted is None or (found.lastgroup == "in" and wanted[0] != _DATE):
             continue
         sort, first, last, length = wanted
         bounds = {
@@ -51,15 +53,18 @@ def bound_of(question: str) -> tuple[Bound, str] | None:
     return None
 
 
-def _wanted(text: str) -> tuple[str, float, float, int] | None:
+def _wanted(text: str, *, may_be_year: bool) -> tuple[str, float, float, int] | None:
     """Returns the sort of the figure at the beginning of a text, its first and last amount, and where it ends. A year
-    has many days."""
-    if year := _YEAR.match(text):
+    and a month have many days."""
+    if may_be_year and (year := _YEAR.match(text)):
         first = int(year[1]) * _DAYS_OF_YEAR
         return _DATE, first, first + _DAYS_OF_YEAR - 1, year.end()
     value = next(iter(values_of(text)), None)
     figure = _figure(value) if value and value.start <= _NEXT_CHARS else None
-    return (*figure, figure[1], value.end) if value and figure else None
+    if value is None or figure is None:
+        return None
+    more = _DAYS_OF_MONTH - 1 if isinstance(value, Date) and not value.days else 0
+    return (*figure, figure[1] + more, value.end)
 
 
 def _figures_in(text: str) -> Iterator[tuple[str, float]]:
@@ -77,7 +82,7 @@ def _figure(value: Value) -> tuple[str, float] | None:
     if isinstance(value, Date):
         day, month = max(value.days, default=(1, value.month))
         return (
-            (_DATE, value.year * _DAYS_OF_YEAR + (month - 1) * 31 + day - 1)
+            (_DATE, value.year * _DAYS_OF_YEAR + (month - 1) * _DAYS_OF_MONTH + day - 1)
             if value.year and len(value.days) < 2
             else None
         )

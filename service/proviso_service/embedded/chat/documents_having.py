@@ -22,8 +22,8 @@ _AS_LIKELY, _LEAST_DOUBT = 0.25, 0.001
 _LEAST_CHARS, _ENDING_CHARS = 4, 3
 _MAX_LISTED = 12
 _MAX_LESS_SURE = 4
-_QUOTES, _ALSO = 2, 0.15
-"""So much is quoted of a document, where it is as likely as that."""
+_QUOTES = 2
+"""So much is quoted of a document."""
 
 _Having = Sequence[ExtractedAnswer]
 """The answers of a document, the surest first."""
@@ -62,10 +62,10 @@ def by_document(
 
 
 def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:
-    """Says which documents state a figure within a bound, what others state, and which state none."""
+    """Says which documents state a figure within a bound, what others state, and which may state one."""
     by_answer: dict[bool | None, list[_Having]] = {True: [], False: [], None: []}
     for one in meant:
-        by_answer[bound.met_by(one[0].answer or one[0].text)].append(one)
+        by_answer[bound.met_by(one[0].answer or one[0].text) if _is_certain(one) else None].append(one)
     met, unknown = by_answer[True], by_answer[None][:_MAX_LESS_SURE]
     head = _some_of_all(met, extracted, language) if met else said("none_within", language)
     tail = f"\n\n{said('less_sure', language)}\n{_lines(unknown, language)}" if unknown else ""
@@ -130,7 +130,7 @@ def _lines(having: Sequence[_Having], language: str) -> str:
 
 def _line(having: _Having) -> str:
     """Writes the place and what the document says there, and what else it says, where it has it for certain."""
-    others = {sentence_of(one): one for one in having[:0:-1] if one.confidence >= _ALSO}
+    others = {sentence_of(one): one for one in having[:0:-1]}
     others.pop(sentence_of(having[0]), None)
     more = sorted(others.values(), key=lambda one: -one.confidence)[: _QUOTES - 1] if _is_certain(having) else ()
     return "; ".join(map(line_of, (having[0], *more)))

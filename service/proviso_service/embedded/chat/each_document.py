@@ -74,8 +74,8 @@ def asks_what_they_say(question: str) -> bool:
     rest = question[opening.end() :] if opening else question[: asks.start()] if asks else ""
     if not rest and pattern("asks_each").search(question):
         rest = question
-    is_enough = len(content_words(rest)) >= _LEAST_SUBJECT or _asks_extreme(rest)
-    return is_enough and not pattern("of_uploads").search(rest)
+    is_enough = len(content_words(rest)) >= _LEAST_SUBJECT or _asks_extreme(rest) or pattern("clauses").search(rest)
+    return bool(is_enough) and not pattern("of_uploads").search(rest)
 
 
 def _asks_extreme(predicate: str) -> bool:
