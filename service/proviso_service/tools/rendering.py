@@ -132,7 +132,7 @@ def best_part(text: str, stems: frozenset[str], max_chars: int) -> Span:
 
 def part_around(text: str, span: Span, stems: frozenset[str], max_chars: int) -> Span:
     """The part of a text, of at most `max_chars` code points, that contains `span`. Where that is longer, it is its
-    beginning, which says who must do what, or the part with the most of `stems` where that has twice as many."""
+    beginning, which says who must do what, or the part with the most of `stems` where that has over twice as many."""
     if span.end - span.start <= max_chars:
         return best_excerpt(text, [Mark(span, "")], max_chars)
     whole = text[span.start : span.end]

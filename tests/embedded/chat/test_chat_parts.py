@@ -72,6 +72,7 @@ def test_a_named_document_is_found_among_filenames(question: str, expected: list
         "Does this document contain a warranty?",
         "When does a lease end?",
         "How do Acme and Globex deal with notices?",
+        "Who grants the licenses?",
     ],
 )
 def test_a_question_without_a_name_mentions_no_document(question: str) -> None:
@@ -246,6 +247,9 @@ def test_the_only_figure_of_a_quote_is_read(text: str, figure: tuple[str, float]
         ("signed in March 2005", "31 March 2005", True),
         ("end after March 2005", "15 March 2005", False),
         ("a fee above 2000 dollars", "$2,001", True),
+        ("last no longer than 5 years", "five (5) years", True),
+        ("last no longer than 5 years", "ten (10) years", False),
+        ("need expenses over $5,000 approved", "Expenses in excess of $5,000 require consent", True),
     ],
 )
 def test_a_figure_is_held_against_the_bound_of_a_question(asked: str, text: str, *, is_met: bool | None) -> None:
@@ -268,6 +272,9 @@ def test_what_is_asked_remains_without_its_bound() -> None:
         "need consent above all",
         "more than 2000 people",
         "end in 30 days",
+        "let us terminate after 3 years",
+        "terminate if force majeure lasts more than 90 days",
+        "signed before 2005 have a non-compete",
     ],
 )
 def test_without_a_figure_there_is_no_bound(asked: str) -> None:

@@ -341,6 +341,17 @@ async def test_follow_ups_borrow_from_the_question_before(
 
 
 @pytest.mark.parametrize(
+    "follow_up", ["And which of the two agreements names a law?", "And do both agreements have a governing law?"]
+)
+async def test_a_follow_up_about_the_two_keeps_both(
+    model: EmbeddedChatModel, matter: ScriptedMatter, follow_up: str
+) -> None:
+    before = exchange("Do the lease and the NDA end on the same day?", "No.")
+    turn = await run_turn(model, matter, follow_up, history=before)
+    assert {name for name in DOCUMENTS if name in turn.answer} == {LEASE, NDA}
+
+
+@pytest.mark.parametrize(
     ("message", "intent"),
     [
         ("Hello!", Intent.GREETING),

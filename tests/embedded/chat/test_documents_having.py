@@ -74,6 +74,13 @@ def test_a_document_nearly_as_sure_as_the_surest_is_not_said_to_lack_something(s
     assert answer.split("\n\n")[0].endswith(f"documents: {lacking}.")
 
 
+def test_where_each_document_may_have_something_it_is_not_said_of_each() -> None:
+    answers = [found(f"{name}.txt", f"The {name} may ask for insurance.", 0.35, 1) for name in "abc"]
+    answer = said("Which of our contracts do not ask for insurance cover?", *answers)
+    assert answer.startswith("I can't tell for each document.")
+    assert all(f"- {name}.txt" in answer for name in "abc")
+
+
 NOTICES = (
     found("a.txt", "Notice is given ninety (90) days before.", 0.9, 1, "ninety (90) days"),
     found("b.txt", "Notice is given sixty (60) days before.", 0.8, 2, "sixty (60) days"),

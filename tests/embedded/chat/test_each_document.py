@@ -156,6 +156,9 @@ def test_each_document_is_asked_in_other_languages_too(question: str) -> None:
         "Which of the two has to get the product approved?",
         "Which documents must the tenant deliver?",
         "Which of the two companies bears the tax?",
+        "Which of these obligations survive termination?",
+        "Do all five directors have to sign?",
+        "Does any agreement to the contrary prevail?",
     ],
 )
 def test_what_documents_or_parties_must_do_is_no_question_to_each_document(question: str) -> None:
@@ -177,6 +180,9 @@ def test_questions_in_another_language_are_asked_as_they_are() -> None:
         ("Which documents are still being processed today?", False),
         ("What files have we got so far?", False),
         ("Which of all our documents bears the oldest date?", True),
+        ("List all documents sorted by date.", False),
+        ("Give me a short summary of each contract.", False),
+        ("We act for the seller. Please list all documents.", False),
         ("Which deal lasts longest?", True),
         ("Show me the contracts that renew automatically.", True),
         ("contracts without liability cap", True),

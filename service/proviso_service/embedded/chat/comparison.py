@@ -16,6 +16,9 @@ _DAYS_OF_MONTH = 31
 _DAYS_OF_YEAR = 12 * _DAYS_OF_MONTH  # dates are only compared
 _YEAR = re.compile(r"((?:19|20)\d\d)\b(?!,\d)")
 _NEXT_CHARS, _LITTLE = 2, 1e-6
+_MORE_THAN = re.compile(r"(?<!not )(?<!no )(?:more than|in excess of|exceed(?:s|ing)?|over)\W*$", re.IGNORECASE)
+_REACH_CHARS = 20
+_MAX_FIGURE_CHARS = 80
 _AFTER_FIGURE = " '\u2019"
 _SORTS = frozenset({_PERIOD, _DATE, *CURRENCY_UNITS})
 
@@ -37,10 +40,15 @@ class Bound:
 def bound_of(question: str) -> tuple[Bound, str] | None:
     """Returns how large a figure a question wants, and the question without that; None where it does not say."""
     for found in pattern("bound").finditer(question):
-        wanted = _wanted(question[found.end() :], may_be_year=pattern("bound_of_dates").match(found[0]) is not None)
-        if wanted is None or (found.lastgroup == "in" and wanted[0] != _DATE):
+        is_of_time = pattern("bound_of_dates").match(found[0]) is not None
+        wanted = _wanted(question[found.end() :][:_MAX_FIGURE_CHARS], may_be_year=is_of_time)
+        if wanted is None or (is_of_time and wanted[0] != _DATE):
             continue
         sort, first, last, length = wanted
+        if pattern("goes_on").match(question, found.end() + length) or pattern("condition").search(
+            question[: found.start()]
+        ):
+            continue
         bounds = {
             "above": Bound(sort, least=last + _LITTLE),
             "least": Bound(sort, least=first),
@@ -68,7 +76,11 @@ def _wanted(text: str, *, may_be_year: bool) -> tuple[str, float, float, int] | 
 
 
 def _figures_in(text: str) -> Iterator[tuple[str, float]]:
-    return filter(None, map(_figure, values_of(text, is_source=True)))
+    """Yields the figures of a text with their sorts; what is "more than" one is a little more."""
+    for value in values_of(text, is_source=True):
+        if figure := _figure(value):
+            is_more = _MORE_THAN.search(text, max(0, value.start - _REACH_CHARS), value.start)
+            yield figure[0], figure[1] + (2 * _LITTLE if is_more else 0)
 
 
 def only_figure(text: str, sorts: Container[str] = _SORTS) -> tuple[str, float] | None:

@@ -98,7 +98,8 @@ def _what_lacks(
     has = {one[0].document_id for one in having if _is_certain(one) or _odds(one) >= surest * _AS_LIKELY}
     without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
     if not without:
-        return f"{said('each_has', language, all=len(has))}\n{_lines(certain, language)}"
+        key = "each_has" if len(certain) == len(has) else "cannot_tell_each"
+        return f"{said(key, language, all=len(has))}\n{_lines(having, language)}"
     head = said("lacking", language, count=len(without), all=listing.total_count, where=", ".join(without))
     others = f"\n\n{said('the_others', language)}\n{_lines(certain, language)}" if certain else ""
     return head + others + _less_sure(having, language)

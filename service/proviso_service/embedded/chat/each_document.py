@@ -72,8 +72,8 @@ def asks_what_they_say(question: str) -> bool:
     opening = pattern("opening_of_each").search(question)
     asks = pattern("asks_for_list").search(question)
     rest = question[opening.end() :] if opening else question[: asks.start()] if asks else ""
-    if not rest and pattern("asks_each").search(question):
-        rest = question
+    if not rest and (found := pattern("of_all_documents").search(question)):
+        rest = pattern("of_form").sub("", found["what"])
     is_enough = len(content_words(rest)) >= _LEAST_SUBJECT or _asks_extreme(rest) or pattern("clauses").search(rest)
     return bool(is_enough) and not pattern("of_uploads").search(rest)
 

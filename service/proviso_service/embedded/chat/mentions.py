@@ -12,7 +12,7 @@ from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, join
 ABBREVIATIONS = table("abbreviations")
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | words("kinds")
-_WEAK_KINDS = words("weak_kinds")
+_WEAK_KINDS = words("weak_kinds") | words("deal_kinds")
 _NO_NAMES = KINDS_OF_CONTRACTS | {"deal", "deals"}
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
@@ -47,7 +47,7 @@ class Mention:
     def is_plural(self) -> bool:
         """Whether several documents of a kind are meant."""
         last = self.phrase.split()[-1].lower()
-        return last.endswith("s") and (last in _KINDS or _is_weak(last))
+        return last.endswith("s") and (last in _KINDS or _is_weak(last) or last[:-1] in ABBREVIATIONS)
 
     def is_held_by(self, filename: str) -> bool:
         """Tells whether a file name holds all words of the mention."""
@@ -178,7 +178,7 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
 
 
 def _is_weak(word: str) -> bool:
-    return word in _WEAK_KINDS or word.removesuffix("s") in _WEAK_KINDS
+    return word in _WEAK_KINDS or word.removesuffix("s") in words("deal_kinds")
 
 
 def _proper(phrase: str) -> frozenset[str]:

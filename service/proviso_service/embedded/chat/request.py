@@ -38,7 +38,8 @@ class UserRequest:
     """What the user asks for. `question` can be understood without the earlier ones, and the places of `mentions` are
     places in it. `section` is a number such as `5.2`. `clauses` is the IQL query for a question that IQL answers best;
     `asks_types` is true for a question about which types of clauses there are. `names` are the words that may be names
-    of parties, and `term` is the defined term whose meaning is asked for."""
+    of parties, or tell in English what kind of agreement is named in another language; `term` is the defined term whose
+    meaning is asked for."""
 
     intent: Intent
     question: str
@@ -57,6 +58,8 @@ class UserRequest:
         """What each document of the matter is to be asked for: which of them, how many, none, the longest."""
         if self.scope is not Scope.MATTER or self.mentions or pattern("one_or_the_other").search(self.question):
             return None
+        if pattern("of_them").search(self.question) and any(name not in self.question for name in self.names):
+            return None  # of what was spoken of before
         return asked_of_each(self.question, self.language)
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from proviso_service.embedded.chat.clause_queries import asks_for_types, clause_query, typed_query
 from proviso_service.embedded.chat.conversation import ReadConversation
-from proviso_service.embedded.chat.each_document import asks_what_they_say
+from proviso_service.embedded.chat.each_document import asked_of_each, asks_what_they_say
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.mentions import (
     find_mentions,
@@ -14,6 +14,7 @@ from proviso_service.embedded.chat.mentions import (
     means_several,
     points_at_view,
     proper_words,
+    told_apart,
     without_mentions,
 )
 from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, pattern
@@ -84,12 +85,14 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
     section = pattern("section").search(question)
     clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
     is_of_one = points_at_view(bare) and not means_several(bare)
-    is_of_all = intent in (Intent.LIST, Intent.SUMMARY, Intent.SHOW) and not viewed and asks_what_they_say(question)
+    is_of_some = bool(viewed) or any(map(told_apart, mentions))
+    is_of_all = intent in (Intent.LIST, Intent.SUMMARY, Intent.SHOW) and not is_of_some and asks_what_they_say(question)
     if is_of_all or (intent is Intent.LIST and viewed and is_of_one):
         intent = Intent.CLAUSE  # what "this document" has, or which say something, the list of documents does not tell
     is_for_text = intent in (Intent.FACT, Intent.FIND) and not (section or clauses or asks_types)
     is_open = is_for_text and bool(pattern("open").match(question)) and not pattern("clauses").search(question)
     language = language_of(question)
+    is_of_several = len(mentions) > 1 or asked_of_each(question, language) is not None
     names = proper_words(pattern("term").sub("", question)) + (() if language == ENGLISH else kinds_abroad(question))
     term = pattern("term").search(question) if pattern("defines").search(question) else None
     return UserRequest(
@@ -103,7 +106,7 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
         asks_types=asks_types,
         names=() if viewed else names,
         language=language,
-        term=(term["term"] or term["named"] or term["bare"]) if term else "",
+        term=(term["term"] or term["named"] or ("" if is_of_several else term["bare"])) if term else "",
     )
 
 
@@ -171,7 +174,8 @@ async def _follow_up(
         if others:  # of another document
             asked = f"{_without_names(bare).rstrip('?. ')}: {asked}"
     kept = next((found for text in reversed(earlier) if (found := find_mentions(text))), ())
-    if kept and not others and not means_several(question):
+    is_of_more = means_several(question) and (len(kept) == 1 or pattern("beyond").search(question))
+    if kept and not others and not is_of_more:
         asked = f"{asked.rstrip('?. ')} in {' and '.join(one.phrase for one in kept)}?"
     return _request(intent, asked, conversation)
 
