@@ -216,6 +216,7 @@ def test_the_only_duration_of_a_quote_is_read(text: str, days: float | None) -> 
         ("not exceed $150,000.", ("usd", 150_000)),
         ("EUR 2 million in all", ("eur", 2_000_000)),
         ("$5 or $6", None),
+        ("claims exceeding $150,000, up to $150,000 each", ("usd", 150_000)),
         ("ends on 1 March 2027 at the latest", ("date", 2027 * 372 + 2 * 31)),
     ],
 )

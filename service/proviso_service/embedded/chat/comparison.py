@@ -2,7 +2,7 @@
 the same sort, and whether one is as large as a question wants it."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -11,7 +11,7 @@ from proviso_service.embedded.chat.wording import name, said
 from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
 _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
-_PERIOD, _DATE = "days", "date"
+PERIOD, DATE = "days", "date"
 _DAYS_OF_MONTH = 31
 _DAYS_OF_YEAR = 12 * _DAYS_OF_MONTH  # dates are only compared
 _YEAR = re.compile(r"((?:19|20)\d\d)\b(?!,\d)")
@@ -20,7 +20,7 @@ _MORE_THAN = re.compile(r"(?<!not )(?<!no )(?:more than|in excess of|exceed(?:s|
 _REACH_CHARS = 20
 _MAX_FIGURE_CHARS = 80
 _AFTER_FIGURE = " '\u2019"
-_SORTS = frozenset({_PERIOD, _DATE, *CURRENCY_UNITS})
+_SORTS = frozenset({PERIOD, DATE, *CURRENCY_UNITS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,13 @@ class Bound:
     most: float = inf
 
     def met_by(self, text: str) -> bool | None:
-        """Tells whether a text states such a figure; None where it states none of the sort."""
-        amounts = [amount for sort, amount in _figures_in(text) if sort == self.sort]
+        """Tells whether a text states such a figure; None where it states none of the sort. What is more than a figure
+        is a little more."""
+        amounts = []
+        for value in values_of(text, is_source=True):
+            if (figure := _figure(value)) and figure[0] == self.sort:
+                is_more = _MORE_THAN.search(text, max(0, value.start - _REACH_CHARS), value.start)
+                amounts.append(figure[1] + (2 * _LITTLE if is_more else 0))
         return any(self.least <= one <= self.most for one in amounts) if amounts else None
 
 
@@ -42,12 +47,11 @@ def bound_of(question: str) -> tuple[Bound, str] | None:
     for found in pattern("bound").finditer(question):
         is_of_time = pattern("bound_of_dates").match(found[0]) is not None
         wanted = _wanted(question[found.end() :][:_MAX_FIGURE_CHARS], may_be_year=is_of_time)
-        if wanted is None or (is_of_time and wanted[0] != _DATE):
+        if wanted is None or (is_of_time and wanted[0] != DATE):
             continue
         sort, first, last, length = wanted
-        if pattern("goes_on").match(question, found.end() + length) or pattern("condition").search(
-            question[: found.start()]
-        ):
+        before, after = question[: found.start()], question[found.end() + length :]
+        if pattern("condition").search(before) or pattern("goes_on").match(after):
             continue
         bounds = {
             "above": Bound(sort, least=last + _LITTLE),
@@ -56,8 +60,7 @@ def bound_of(question: str) -> tuple[Bound, str] | None:
             "most": Bound(sort, most=last),
             "in": Bound(sort, first, last),
         }
-        rest = f"{question[: found.start()].rstrip()} {question[found.end() + length :].lstrip(_AFTER_FIGURE)}"
-        return bounds[found.lastgroup or ""], rest.strip()
+        return bounds[found.lastgroup or ""], f"{before.rstrip()} {after.lstrip(_AFTER_FIGURE)}".strip()
     return None
 
 
@@ -66,7 +69,7 @@ def _wanted(text: str, *, may_be_year: bool) -> tuple[str, float, float, int] | 
     and a month have many days."""
     if may_be_year and (year := _YEAR.match(text)):
         first = int(year[1]) * _DAYS_OF_YEAR
-        return _DATE, first, first + _DAYS_OF_YEAR - 1, year.end()
+        return DATE, first, first + _DAYS_OF_YEAR - 1, year.end()
     value = next(iter(values_of(text)), None)
     figure = _figure(value) if value and value.start <= _NEXT_CHARS else None
     if value is None or figure is None:
@@ -75,32 +78,22 @@ def _wanted(text: str, *, may_be_year: bool) -> tuple[str, float, float, int] | 
     return (*figure, figure[1] + more, value.end)
 
 
-def _figures_in(text: str) -> Iterator[tuple[str, float]]:
-    """Yields the figures of a text with their sorts; what is "more than" one is a little more."""
-    for value in values_of(text, is_source=True):
-        if figure := _figure(value):
-            is_more = _MORE_THAN.search(text, max(0, value.start - _REACH_CHARS), value.start)
-            yield figure[0], figure[1] + (2 * _LITTLE if is_more else 0)
-
-
 def only_figure(text: str, sorts: Container[str] = _SORTS) -> tuple[str, float] | None:
     """Returns the one figure of these sorts that a text states, with its sort: `days`, `date`, or a currency. None when
     it states none or several."""
-    found = {figure for figure in _figures_in(text) if figure[0] in sorts}
+    found = {figure for value in values_of(text, is_source=True) if (figure := _figure(value)) and figure[0] in sorts}
     return found.pop() if len(found) == 1 else None
 
 
 def _figure(value: Value) -> tuple[str, float] | None:
     if isinstance(value, Date):
+        if not value.year or len(value.days) > 1:
+            return None
         day, month = max(value.days, default=(1, value.month))
-        return (
-            (_DATE, value.year * _DAYS_OF_YEAR + (month - 1) * _DAYS_OF_MONTH + day - 1)
-            if value.year and len(value.days) < 2
-            else None
-        )
+        return DATE, value.year * _DAYS_OF_YEAR + (month - 1) * _DAYS_OF_MONTH + day - 1
     amount = float(max(value.amounts))
     if value.unit in _DAYS:
-        return _PERIOD, amount * _DAYS[value.unit]
+        return PERIOD, amount * _DAYS[value.unit]
     return (value.unit, amount) if value.unit in CURRENCY_UNITS else None
 
 
@@ -124,7 +117,7 @@ def larger_line(question: str, quotes: Sequence[tuple[str, str]]) -> str:
 
 def _figures(quotes: Sequence[str]) -> list[float] | None:
     """The figures of quotes that each state one of the same sort."""
-    for sorts in ((_PERIOD,), CURRENCY_UNITS, (_DATE,)):
+    for sorts in ((PERIOD,), CURRENCY_UNITS, (DATE,)):
         found = [figure for quote in quotes if (figure := only_figure(quote, sorts))]
         if len(found) == len(quotes) and len({sort for sort, _ in found}) == 1:
             return [amount for _, amount in found]

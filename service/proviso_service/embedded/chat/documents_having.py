@@ -45,13 +45,13 @@ def by_document(
     if asked.lacks and having and not asks_extreme:
         is_of_law = asked.place or (named and pattern("asks_law").search(question))
         others = [one for one in having if one not in named] if is_of_law else []
-        return (
-            _some_of_all(others, extracted, language) if others else _what_lacks(extracted, having, listing, language)
-        )
+        some = _some_of_all(others, extracted, language) if others else ""
+        return some or _what_lacks(extracted, having, listing, language)
     meant = named if asked.place else named or having  # of laws, those of the country that is named
     certain = [one for one in meant if _is_certain(one)]
     if asks_extreme and (chosen := _extreme(certain or meant, largest=asks_largest)):
-        return line_of(chosen[0]) + _others([one for one in meant if one is not chosen], language)
+        others = [one for one in meant if one is not chosen]
+        return line_of(chosen[0]) + _paragraph("other_figures", others, language)
     if asked.bound and meant:
         return _within(asked.bound, meant, extracted, language)
     if not having:
@@ -66,15 +66,10 @@ def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers,
     by_answer: dict[bool | None, list[_Having]] = {True: [], False: [], None: []}
     for one in meant:
         by_answer[bound.met_by(one[0].answer or one[0].text) if _is_certain(one) else None].append(one)
-    met, unknown = by_answer[True], by_answer[None][:_MAX_LESS_SURE]
+    met = by_answer[True]
     head = _some_of_all(met, extracted, language) if met else said("none_within", language)
-    tail = f"\n\n{said('less_sure', language)}\n{_lines(unknown, language)}" if unknown else ""
-    return head + _others(by_answer[False], language) + tail
-
-
-def _others(having: Sequence[_Having], language: str) -> str:
-    """Lists the other documents that state a figure."""
-    return f"\n\n{said('other_figures', language)}\n{_lines(having, language)}" if having else ""
+    others = _paragraph("other_figures", by_answer[False], language)
+    return head + others + _paragraph("less_sure", by_answer[None][:_MAX_LESS_SURE], language)
 
 
 def _any_of(places: Sequence[str]) -> re.Pattern[str]:
@@ -101,8 +96,7 @@ def _what_lacks(
         key = "each_has" if len(certain) == len(has) else "cannot_tell_each"
         return f"{said(key, language, all=len(has))}\n{_lines(having, language)}"
     head = said("lacking", language, count=len(without), all=listing.total_count, where=", ".join(without))
-    others = f"\n\n{said('the_others', language)}\n{_lines(certain, language)}" if certain else ""
-    return head + others + _less_sure(having, language)
+    return head + _paragraph("the_others", certain, language) + _less_sure(having, language)
 
 
 def _shows_all(extracted: ExtractedAnswers) -> bool:
@@ -119,8 +113,12 @@ def _some_of_all(having: Sequence[_Having], extracted: ExtractedAnswers, languag
 
 def _less_sure(having: Sequence[_Having], language: str) -> str:
     """Lists the documents of which it is not certain."""
-    unsure = [one for one in having if not _is_certain(one)][:_MAX_LESS_SURE]
-    return f"\n\n{said('less_sure', language)}\n{_lines(unsure, language)}" if unsure else ""
+    return _paragraph("less_sure", [one for one in having if not _is_certain(one)][:_MAX_LESS_SURE], language)
+
+
+def _paragraph(key: str, having: Sequence[_Having], language: str) -> str:
+    """Lists documents below a sentence; empty where there are none."""
+    return f"\n\n{said(key, language)}\n{_lines(having, language)}" if having else ""
 
 
 def _lines(having: Sequence[_Having], language: str) -> str:

@@ -3,7 +3,7 @@ what each of them is asked for that."""
 
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat.comparison import Bound, bound_of
+from proviso_service.embedded.chat.comparison import DATE, PERIOD, Bound, bound_of
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.language import ENGLISH
@@ -15,9 +15,6 @@ _OF_EXTREMES = (
     ("When", pattern("of_dates"), _OF_DATES),
     ("How much", pattern("of_amounts"), "How much is to be paid under this agreement?"),
 )
-
-_ASKED_OF = {"days": "How long", "date": "When"}
-_ASKED_OF_SUMS = "How much"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +56,9 @@ def _asked_by(predicate: str) -> EachDocument | None:
         return EachDocument(_of_one(f"{kept} {predicate[lacking.end() :]}"), lacks=True)
     if bounded := bound_of(predicate):
         bound, rest = bounded
-        is_of_date = bound.sort == "date" and pattern("is_dated").fullmatch(rest)
-        asked = _OF_DATES if is_of_date else f"{_ASKED_OF.get(bound.sort, _ASKED_OF_SUMS)}: {rest}?"
-        return EachDocument(asked, bound=bound)
+        asks = {PERIOD: "How long", DATE: "When"}.get(bound.sort, "How much")
+        is_of_date = bound.sort == DATE and pattern("is_dated").fullmatch(rest)
+        return EachDocument(_OF_DATES if is_of_date else f"{asks}: {rest}?", bound=bound)
     is_enough = len(predicate.split()) >= _LEAST_WORDS or _asks_extreme(predicate)
     return EachDocument(_of_one(predicate)) if is_enough else None
 
@@ -69,10 +66,12 @@ def _asked_by(predicate: str) -> EachDocument | None:
 def asks_what_they_say(question: str) -> bool:
     """Tells whether a question about which documents there are that ... is about what they say, and not about the
     documents themselves."""
-    opening = pattern("opening_of_each").search(question)
-    asks = pattern("asks_for_list").search(question)
-    rest = question[opening.end() :] if opening else question[: asks.start()] if asks else ""
-    if not rest and (found := pattern("of_all_documents").search(question)):
+    rest = ""
+    if opening := pattern("opening_of_each").search(question):
+        rest = question[opening.end() :]
+    elif asks := pattern("asks_for_list").search(question):
+        rest = question[: asks.start()]
+    elif found := pattern("of_all_documents").search(question):
         rest = pattern("of_form").sub("", found["what"])
     is_enough = len(content_words(rest)) >= _LEAST_SUBJECT or _asks_extreme(rest) or pattern("clauses").search(rest)
     return bool(is_enough) and not pattern("of_uploads").search(rest)

@@ -197,11 +197,9 @@ def _named(request: UserRequest, evidence: Evidence) -> TargetDocuments:
     }
     indices = dict.fromkeys(index for found in fits.values() for index in found)
     is_missing = evidence.listing.holds_named and (request.intent is Intent.COMPARE or not indices)
-    missing = tuple(
-        one.phrase
-        for one, found in fits.items()
-        if one.firm and not found and is_missing and (told_apart(one) or request.viewed is None)
-    )
+    # With a document on view "the lease" that is none of the matter's is a subject of that document.
+    firm = [one for one in fits if one.firm and (told_apart(one) or request.viewed is None)]
+    missing = tuple(one.phrase for one in firm if is_missing and not fits[one])
     return _split([listed[index] for index in indices], missing, tuple(one for one, found in fits.items() if found))
 
 
