@@ -174,9 +174,9 @@ class ExtractedAnswers(TurnResult):
 
     @property
     def answers(self) -> tuple[ExtractedAnswer, ...]:
-        """All answers, best first."""
-        own = {"answer": self.answer, "confidence": self.confidence}
-        return (*(one.model_copy(update=own) for one in self.citations[:1]), *self.alternatives)
+        """All answers and places of them, best first."""
+        own = (one.model_copy(update={"answer": self.answer}) for one in self.citations)
+        return tuple(sorted((*own, *self.alternatives), key=lambda one: -one.confidence))
 
 
 class DocumentPart(TurnResult):

@@ -97,14 +97,15 @@ def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:
     read, [passage] = rendered(a_result(CitedAnswer((a_citation(text, SIXTY),))))
     assert (read["answer"], read["confidence"], read["found"], read["truncated"]) == (SIXTY, 0.9, True, False)
     assert read["citations"] == [
-        {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2, "text": text}
-    ]
+        {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2, "text": text,
+         "confidence": 0.9},
+    ]  # fmt: skip
     assert passage == SourcePassage("d0", "0.md", 1_000, text, 2, "5. Notice")
 
 
 def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:
     text = f"{FILLER}{SIXTY} {FILLER}"
-    answer = CitedAnswer((a_citation(text, SIXTY, 0), a_citation(text, SIXTY, 1)))
+    answer = CitedAnswer((a_citation(text, SIXTY, 0), a_citation(text, SIXTY, 1, 0.3)))
     others = [CitedAnswer((a_citation(text, f"{SIXTY} The parties", 2, 0.4),))]
     read, numbered = rendered(a_result(answer, *others))
     assert [passage.filename for passage in numbered] == ["0.md", "2.md", "1.md"]
@@ -115,6 +116,16 @@ def test_of_long_passages_the_part_around_the_answer_is_shown() -> None:
     [other] = read["alternatives"]
     assert (other["ref"], other["confidence"], other["answer"]) == (2, 0.4, f"{SIXTY} The parties")
     assert read["truncated"]
+
+
+def test_the_same_words_in_several_passages_are_each_shown_as_surely_as_they_answer() -> None:
+    texts = [f"{SIXTY} It is that of the {party}." for party in ("Tenant", "Landlord", "Guarantor")]
+    places = [a_citation(text, "sixty days", n, 0.6 - n / 10) for n, text in enumerate(texts)]
+    read, numbered = rendered(a_result(None, CitedAnswer((places[0], places[2])), CitedAnswer((places[1],))))
+    assert [passage.text for passage in numbered] == texts
+    assert [(one["answer"], one["confidence"]) for one in read["alternatives"]] == [
+        ("sixty days", 0.6), ("sixty days", 0.5), ("sixty days", 0.4),
+    ]  # fmt: skip
 
 
 def of_each(*answers: CitedAnswer, named: tuple[str, ...] = ()) -> ExtractResult:
@@ -167,7 +178,7 @@ def test_of_documents_that_were_named_what_says_hardly_anything_is_shown_too() -
 def test_whole_sentences_of_each_document_may_take_more_room_than_other_results() -> None:
     question = "What is the notice period?"
     assert ToolArgs().room == 1
-    assert [IsaacusExtractArgs(question=question, each_document=each).room for each in (False, True)] == [2, 4]
+    assert [IsaacusExtractArgs(question=question, each_document=each).room for each in (False, True)] == [3, 4]
 
 
 def test_where_nothing_was_found_it_says_so() -> None:

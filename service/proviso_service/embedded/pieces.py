@@ -17,6 +17,7 @@ _LIST_MARK = re.compile(
     re.IGNORECASE,
 )
 _MAX_MARKS = 3
+_NUMBERED_ITEM = re.compile(r";\s+(?=\(?\d{1,2}[.)][ \t]*[A-Z])")
 _PART_END = re.compile(r"[;,:]\s+")
 _SPACE = re.compile(r"\s+")
 _MAX_TITLE_WORDS = 8
@@ -61,7 +62,8 @@ def sayings_of(text: str) -> list[str]:
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:
     for start, end in _blocks(text):
-        stops = [start, *sentence_ends(text, start, end)]
+        items = (match.end() for match in _NUMBERED_ITEM.finditer(text, start, end))
+        stops = sorted({start, *items, *sentence_ends(text, start, end)})
         for begin, stop in pairwise(stops):
             yield from _parts(text, begin, stop)
 

@@ -1,6 +1,5 @@
 """The tool `isaacus_extract`: the answer to a question, as a span of the documents' text."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,7 +7,6 @@ from pydantic import Field
 
 from proviso_service.analysis.answer_values import AnswerValue
 from proviso_service.analysis.extraction import (
-    DEFAULT_MAX_ALTERNATIVES,
     NOT_FOUND,
     AnswerCitation,
     CitedAnswer,
@@ -45,6 +43,7 @@ MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600
 MAX_OTHER_SHOWN = 100
 MIN_SENTENCE_CHARS = 80
+_OTHERS = 5
 MAX_VALUES_SHOWN = 4
 _LIKELY, _UNLIKELY = 0.25, 0.2
 _SENTENCE_CHARS = 300
@@ -76,7 +75,7 @@ class IsaacusExtractArgs(ToolArgs):
     @property
     def room(self) -> int:
         """Whole sentences, and those of several documents, make other calls needless."""
-        return 4 if self.each_document else 2
+        return 4 if self.each_document else 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ class ExtractResult:
     def _worth_showing(self) -> list[tuple[str, CitedAnswer | None, AnswerCitation]]:
         """The passages to show, in order: where each document of a matter was asked, without those that say hardly
         anything beside a sure answer."""
-        found = list(self._by_weight())
+        found = self._by_weight()
         is_named = bool(self.outcome.query.document_ids)
         if is_named or not self._asks_each or (found[:1] and found[0][2].confidence < _LIKELY):
             return found
@@ -204,16 +203,18 @@ class ExtractResult:
             "permalink": f"cite:{stored.document_id}@{citation.start}-{citation.end}",
         }
 
-    def _by_weight(self) -> Iterator[tuple[str, CitedAnswer | None, AnswerCitation]]:
+    def _by_weight(self) -> list[tuple[str, CitedAnswer | None, AnswerCitation]]:
         """The passages in order of importance, each with the list that it is shown in, and its answer where that is
-        another one."""
-        answer = self.outcome.answer
+        another one. Where the same words, such as "thirty (30) days", stand in several passages, each has its place
+        by its own confidence: what is said around them may differ."""
+        answer, others = self.outcome.answer, self.outcome.alternatives
+        found: list[tuple[str, CitedAnswer | None, AnswerCitation]] = []
         if answer:
-            yield "citations", None, answer.citations[0]
-        for other in self.outcome.alternatives:
-            yield "alternatives", other, other.citations[0]
-        if answer:
-            yield from (("citations", None, citation) for citation in answer.citations[1:])
+            found += [("citations", None, one) for one in answer.citations]
+        found += [("alternatives", other, one) for other in others for one in other.citations]
+        if not self._asks_each:
+            found.sort(key=lambda one: -one[2].confidence)
+        return found[: self.outcome.query.max_alternatives + 1]
 
 
 class IsaacusExtract:
@@ -229,7 +230,7 @@ class IsaacusExtract:
         self._extraction = extraction
 
     async def run(self, scope: ToolScope, args: IsaacusExtractArgs) -> ExtractResult:
-        most = MAX_DOCUMENT_IDS if args.each_document else DEFAULT_MAX_ALTERNATIVES
+        most = MAX_DOCUMENT_IDS if args.each_document else _OTHERS
         query = ExtractQuery(
             matter_of(scope),
             args.question,
@@ -265,7 +266,7 @@ def _shown(
     # The text holds the whole of the answer, and where each document was asked hardly more than a long one.
     is_told = answer is not None and not (each and len(answer.text) > MAX_OTHER_SHOWN)
     said: dict[str, Any] = {"answer": answer.text[:MAX_OTHER_SHOWN]} if answer and is_told else {}
-    said |= {"confidence": round(answer.confidence, 3)} if answer else {}
+    said |= {"confidence": round(citation.confidence, 3)}
     place = {"page": part.page} if part.page else {}
     values = [_value(one) for one in citation.values[:MAX_VALUES_SHOWN]]
     return {

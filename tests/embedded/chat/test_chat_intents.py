@@ -65,6 +65,7 @@ def test_the_sets_are_distinct_from_the_examples_and_each_other() -> None:
         ("Are the two liability caps different?", {Intent.COMPARE}),
         ("Please summarise the exculpation wording: what fault makes the adviser liable?", ASKING),
         ("Please summarise the agreement.", {Intent.SUMMARY}),
+        ("And who has to help buyers when the software does not work?", ASKING),
     ],
 )
 async def test_a_word_alone_does_not_decide_what_is_asked(

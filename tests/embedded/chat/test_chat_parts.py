@@ -177,6 +177,14 @@ def test_sentences_end_where_people_end_them() -> None:
     ]
 
 
+def test_items_that_are_numbered_within_a_paragraph_are_sentences() -> None:
+    assert split_sentences("The fee is due monthly; 2.Acme will edit photos in 14 days; (3) Beta keeps the files.") == [
+        "The fee is due monthly;",
+        "Acme will edit photos in 14 days;",
+        "Beta keeps the files.",
+    ]
+
+
 def test_a_long_sentence_is_cut_around_its_evidence() -> None:
     sentence = "The supplier, " + "having considered everything at length, " * 20 + "shall pay $5,000 on demand."
     cut = excerpt(sentence, re.compile(r"\$\d"))

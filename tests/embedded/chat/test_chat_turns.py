@@ -329,6 +329,7 @@ LAW_BEFORE = exchange("What is the governing law of the services agreement?", f"
         ("And the liability cap?", LAW_BEFORE, "$150,000"),
         ("Does it have an indemnity clause?", LAW_BEFORE, "shall indemnify, defend"),
         ("And in the NDA?", [*LAW_BEFORE, *exchange("and the lease?", "x")], DELAWARE),
+        ("How much is it?", exchange("When is the monthly fee of the services agreement due?", "x"), "$12,500"),
     ],
 )
 async def test_follow_ups_borrow_from_the_question_before(

@@ -26,6 +26,14 @@ def test_sentences_and_items_are_cut_without_their_marks() -> None:
     ]
 
 
+def test_items_that_are_numbered_within_a_paragraph_are_pieces() -> None:
+    text = (
+        "The fee is due monthly; 2.Acme will edit photos within 14 days; (3) Beta keeps the files; 4 days are enough."
+    )
+    assert texts(text)[:2] == ["The fee is due monthly;", "2.Acme will edit photos within 14 days;"]
+    assert texts(text)[2].startswith("Beta keeps the files;")
+
+
 def test_a_long_sentence_is_cut_after_a_mark() -> None:
     part = "the tenant shall keep the house and the garden in good order and repair"
     text = "; ".join([part] * 30) + "."

@@ -38,7 +38,7 @@ HAS_CLAUSE = 0.25
 _PLACE_OF_ALL = 0.2
 """From here on a place is shown where all of a document are asked for."""
 
-_CLOSEST = 4
+_CLOSEST = 5
 _OF_EACH, _OF_EACH_LIKELY = 2, 3
 
 

@@ -83,6 +83,8 @@ def _score(question: str, intent: Intent, nearness: float) -> float:
 def _needed_margin(question: str, other: Intent) -> float:
     if other in (Intent.GREETING, Intent.THANKS) and len(content_words(question)) > _MAX_SMALL_TALK_WORDS:
         return 1.0  # a courtesy in front of a question does not make it small talk
+    if other is Intent.ABOUT and not pattern("about_assistant").search(question):
+        return 1.0  # "Who has to help the buyers?" is no question about the assistant
     if other is Intent.ADVICE:
         return 0.0
     return _DOCUMENT_MARGIN if pattern("about_documents").search(question) else _MARGIN

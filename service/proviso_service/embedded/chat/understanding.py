@@ -139,9 +139,21 @@ def _is_follow_up(question: str) -> bool:
         return False
     if pattern("follow_up").match(question) or pattern("more").match(question):
         return True
+    if _is_of_subject(question):
+        return True
     mentions = find_mentions(question)
     names_only = bool(mentions) and not content_words(without_mentions(question, mentions))
     return names_only and len(question.split()) <= len(" ".join(one.phrase for one in mentions).split()) + 2
+
+
+def _is_of_subject(question: str) -> bool:
+    """Tells whether a question says nothing of its subject but a pronoun: "How much is it?" """
+    return (
+        pattern("of_subject").search(question) is not None
+        and pattern("asks").search(question) is not None
+        and len(content_words(question)) <= 1
+        and not (proper_words(question) or find_mentions(question) or pattern("of_contract").search(question))
+    )
 
 
 async def _follow_up(
@@ -155,8 +167,10 @@ async def _follow_up(
         return _request(await _intent_of(question, recogniser), question, conversation)
     if pattern("more").match(question):
         return _more(_request(Intent.FIND, base, conversation), conversation.last_answer)
-    bare = without_mentions(base, find_mentions(base), "agreement")
     asked = pattern("opening_of_follow_up").sub("", question)
+    if _is_of_subject(question):
+        return _request(Intent.FACT, f"{base.rstrip('?. ')}: {asked}", conversation)
+    bare = without_mentions(base, find_mentions(base), "agreement")
     mentions = find_mentions(question)
     others = max(len(proper_words(question)), len(mentions))
     if others and pattern("same_point").search(question):
