@@ -17,6 +17,7 @@ from tests.support.running import final_of, running_service
 # be of work in the background that falls into the same moment.
 MOST_OF_A_CHAT = 140
 
+PACKING = "matters/packing.py"
 QUESTION = "What is the notice period?"
 
 
@@ -32,7 +33,8 @@ async def test_one_chat_enters_few_files(tmp_path: Path, models_dir: Path) -> No
             with entered.counting() as upload:
                 await service.upload(matter_id, first.name, first.read_bytes())
                 await service.wait_until_ready(matter_id)
-            # The index of the matter is brought up to date in the background, and is not the chat's.
+            # The index of the matter is brought up to date in the background, after this at any time, and is not the
+            # chat's: of the files that this enters only PACKING is none that a search enters anyway.
             await service.tools.Search(tools_pb2.SearchRequest(matter_id=matter_id, query=QUESTION))
             with entered.counting() as chat:
                 events = await service.ask(QUESTION, matter_id)
@@ -43,4 +45,4 @@ async def test_one_chat_enters_few_files(tmp_path: Path, models_dir: Path) -> No
     assert final_of(events).citations
     for name, files in (("chat", chat), ("query", query), ("upload", upload)):
         print(f"{name}: {len(files)} files", *sorted(files), sep="\n  ")
-    assert len(chat) <= MOST_OF_A_CHAT
+    assert len(chat - {PACKING}) <= MOST_OF_A_CHAT
