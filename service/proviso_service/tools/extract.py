@@ -43,8 +43,8 @@ MAX_QUESTION_SHOWN = 300
 MAX_ANSWER_SHOWN = 600
 MAX_OTHER_SHOWN = 100
 MIN_SENTENCE_CHARS = 80
-_OTHERS = 5
 MAX_VALUES_SHOWN = 4
+_MAX_OTHERS = 5
 _LIKELY, _UNLIKELY = 0.25, 0.2
 _SENTENCE_CHARS = 300
 _SCORE_DIGITS = 3
@@ -128,8 +128,8 @@ class ExtractResult:
         }
 
     def render(self, number: Number, max_chars: int) -> Rendered:
-        """The answer and its best passage, then, while there is room, the other answers and the other places of the
-        answer. Each passage is cut to the part around its answer."""
+        """The answer and its best passage, then, while there is room, the other answers and the other places of all,
+        the surest first. Each passage is cut to the part around its answer."""
         answer, failed = self.outcome.answer, self.outcome.failed
         frame: dict[str, Any] = {
             "question": self.outcome.query.question[:MAX_QUESTION_SHOWN],
@@ -230,7 +230,7 @@ class IsaacusExtract:
         self._extraction = extraction
 
     async def run(self, scope: ToolScope, args: IsaacusExtractArgs) -> ExtractResult:
-        most = MAX_DOCUMENT_IDS if args.each_document else _OTHERS
+        most = MAX_DOCUMENT_IDS if args.each_document else _MAX_OTHERS
         query = ExtractQuery(
             matter_of(scope),
             args.question,
