@@ -129,19 +129,27 @@ def test_the_same_words_in_several_passages_are_each_shown_as_surely_as_they_ans
 
 
 def of_each(*answers: CitedAnswer, named: tuple[str, ...] = ()) -> ExtractResult:
-    query = ExtractQuery("m", "Which documents have sixty days of notice?", named, each_document=True)
+    query = ExtractQuery(
+        "m", "Which documents have sixty days of notice?", named, max_alternatives=9, each_document=True
+    )
     documents = len({one.citations[0].stored.document_id for one in answers})
     return ExtractResult(ExtractOutcome(query, "model", answers[0], answers[1:], (), documents=documents))
 
 
 def test_where_each_document_was_asked_hardly_more_than_its_answer_is_shown() -> None:
     long = "The Tenant may end the lease, whoever asks and whatever the reason, with sixty days of notice in writing."
-    answers = [CitedAnswer((a_citation(f"{FILLER}{long} {FILLER}", long, n, 0.9 - n / 100),)) for n in range(4)]
-    read, numbered = rendered(of_each(*answers))
-    assert [one["filename"] for one in read["alternatives"]] == ["1.md", "2.md", "3.md"]
+    answers = [CitedAnswer((a_citation(f"{FILLER}{long} {FILLER}", long, n, 0.9 - n / 100),)) for n in range(5)]
+    read, numbered = rendered(of_each(*answers), 4_000)
+    assert [one["filename"] for one in read["alternatives"]] == ["1.md", "2.md", "3.md", "4.md"]
     assert all(long in passage.text and len(passage.text) <= 300 for passage in numbered)
     assert all("answer" not in one for one in read["alternatives"])
-    assert (read["documents_asked"], read["not_shown"]) == (4, 0)
+    assert (read["documents_asked"], read["not_shown"]) == (5, 0)
+
+
+def test_of_few_documents_more_of_what_stands_around_is_shown() -> None:
+    answers = [CitedAnswer((a_citation(f"{FILLER}{SIXTY} {FILLER}", SIXTY, n, 0.9 - n / 100),)) for n in range(2)]
+    _, numbered = rendered(of_each(*answers))
+    assert all(SIXTY in passage.text and 300 < len(passage.text) <= 600 for passage in numbered)
 
 
 def test_of_the_only_document_that_was_asked_whole_sentences_are_shown() -> None:

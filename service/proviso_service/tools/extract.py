@@ -28,7 +28,6 @@ from proviso_service.tools.base import (
 )
 from proviso_service.tools.rendering import (
     MAX_ERRORS_SHOWN,
-    MIN_EXCERPT_CHARS,
     check_any_read,
     error_of,
     excerpt_of,
@@ -46,7 +45,9 @@ MIN_SENTENCE_CHARS = 80
 MAX_VALUES_SHOWN = 4
 _MAX_OTHERS = 5
 _LIKELY, _UNLIKELY = 0.25, 0.2
-_SENTENCE_CHARS = 300
+_MIN_PLACE_CHARS = 480
+_AROUND_CHARS = 300
+_AROUND_CHARS_OF_FEW, _FEW_DOCUMENTS = 600, 4
 _SCORE_DIGITS = 3
 
 DESCRIPTION = """\
@@ -91,7 +92,7 @@ class ExtractResult:
     @property
     def _least_chars(self) -> int:
         """Of each passage so much is shown before another gets room: little where each document has its answer."""
-        return MIN_SENTENCE_CHARS if self._asks_each else MIN_EXCERPT_CHARS
+        return MIN_SENTENCE_CHARS if self._asks_each else _MIN_PLACE_CHARS
 
     @property
     def found(self) -> bool:
@@ -159,14 +160,17 @@ class ExtractResult:
         waiting = self._worth_showing()
         stems = stems_of(self.outcome.query.question)
         is_whole = True
-        # Where each document was asked, the best answers of all have the room that they need before the second best.
-        documents = len({one.stored.document_id for _, _, one in waiting}) if self._asks_each else len(waiting)
+        documents, most = len(waiting), room
+        if self._asks_each:  # the best answers of all have the room that they need before the second best
+            documents = len({one.stored.document_id for _, _, one in waiting})
+            most = _AROUND_CHARS_OF_FEW if 1 < documents <= _FEW_DOCUMENTS else _AROUND_CHARS
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
             empty = _shown(1_000, answer, citation, passage.empty(), each=self._asks_each)
             share = fair_share(room, documents - position % documents, empty, self._least_chars)
-            part = _excerpt_around(passage, citation, stems, share, self._least_chars, alone=self._asks_each)
+            shown = min(share, max(most, citation.end - citation.start))
+            part = _excerpt_around(passage, citation, stems, shown, self._least_chars)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
@@ -250,13 +254,9 @@ def _excerpt_around(
     stems: frozenset[str],
     max_chars: int,
     min_chars: int,
-    *,
-    alone: bool,
 ) -> SourcePassage | None:
-    """The answer with what stands around it, or with little of that where it goes `alone`."""
+    """The answer with what stands around it."""
     answer = Span(citation.start - passage.start, citation.end - passage.start)
-    if alone:
-        max_chars = min(max_chars, max(answer.end - answer.start, _SENTENCE_CHARS))
     return excerpt_of(passage, lambda limit: part_around(passage.text, answer, stems, limit), max_chars, min_chars)
 
 

@@ -51,6 +51,13 @@ def test_an_order_and_the_rest_of_its_paragraph_are_left_out(order: str) -> None
         "Le Client doit informer le Fournisseur de tout défaut.",
         "This Agreement replaces all previous agreements.",
         "The Licensee shall examine the Software without delay and report any defect that it finds within a week.",
+        "If the response time is not reasonable, the Host will increase the bandwidth.",
+        "The response shall be sent within five days.",
+        'The Indemnitor shall pay for any third-party action (each, a "Claim") that is brought against the other.',
+        '"Claim" means any claim, action or suit that a third party brings.',
+        "It complies with federal, state or local law, and with any statement, claim or comment that is published.",
+        "Print Name: Ann Ames",
+        "You shall return the keys if you are no longer employed by the Company.",
     ],
 )
 def test_what_a_contract_orders_its_parties_is_kept(text: str) -> None:

@@ -220,7 +220,8 @@ async def test_counts_say_what_was_not_counted(model: EmbeddedChatModel, matter:
 async def test_two_documents_are_compared_side_by_side(model: EmbeddedChatModel, whole: ScriptedMatter) -> None:
     turn = await run_turn(model, whole, "Compare the notice period of the NDA and the services agreement")
     assert turn.called == [LIST, EXTRACT]
-    assert {THIRTY_DAYS, SIXTY_DAYS} <= {quote for quote, _ in quotes_of(turn.answer)}
+    quotes = [quote for quote, _ in quotes_of(turn.answer)]
+    assert all(any(wanted in quote for quote in quotes) for wanted in (THIRTY_DAYS, SIXTY_DAYS))
     assert_grounded(turn)
 
 

@@ -8,7 +8,7 @@ import pytest
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.each_document import asked_of_each
-from proviso_service.embedded.chat.extracted import of_parts, side_by_side
+from proviso_service.embedded.chat.extracted import closest, of_parts, side_by_side
 from proviso_service.embedded.chat.mentions import find_mentions, proper_words
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, find_target_documents
@@ -203,3 +203,30 @@ def test_side_by_side_a_document_has_its_likely_answers_or_else_the_closest() ->
     _, *lines, last = text.splitlines()
     assert [line[:8] for line in lines] == ["- a.txt:"] * 3 + ["- b.txt:"] * 2
     assert last == "- I found nothing on this in c.txt."
+
+
+RECALL = (
+    "Recalls. The Buyer shall tell the Maker of a recall. The Maker pays where it was careless. In all other cases the "
+    "Buyer pays. 9. NOTICES"
+)
+
+
+def test_where_no_place_is_certain_whole_sentences_beside_it_are_quoted() -> None:
+    near = found("a.txt", RECALL, 0.3, 1, "The Maker pays where it was careless.")
+    text = closest([near], "a.txt", "Who pays for a recall?", "en")
+    assert text.endswith(
+        "“The Buyer shall tell the Maker of a recall. The Maker pays where it was careless. In all other cases the "
+        "Buyer pays.” [1]"
+    )
+
+
+def test_a_sentence_beside_one_place_is_not_quoted_as_a_place_of_its_own() -> None:
+    places = [
+        found("a.txt", RECALL, 0.3, 1, "The Maker pays where it was careless."),
+        found("a.txt", RECALL, 0.2, 2, "In all other cases the Buyer pays."),
+        found("a.txt", "The Seller pays for a recall. " * 30, 0.2, 3, "The Seller pays for a recall."),
+    ]
+    _, first, second = closest(places, "a.txt", "Who pays for a recall?", "en").splitlines()
+    assert "[1]" in first
+    assert "[3]" in second
+    assert second.count("The Seller pays") <= 20

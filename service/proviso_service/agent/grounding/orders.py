@@ -46,6 +46,9 @@ _FORGET = (
     r"ignorier\w*|vergiss|vergessen sie|missacht\w*|überschreib\w*|"
     r"oublie[rz]?|ne (?:tiens?|tenez) pas compte|ignor[aeo]\w*|olvid[ae]\w*)"
 )
+_IS = r"(?:is|are|will be|must|shall|should|has to|reads?|lautet|ist|muss|doit|est|debe|es)"
+_NO_NOUN = r"(?![\"”/-]|\)|,? (?:and|or)\b| of\b| names?\b)"
+"""What follows a command, unlike in contracts: (each, a "Claim"), federal, state or local, print name."""
 _BEGINS = (
     r"(?:(?:\A|[.!?:;,\n>\"“„«(*\]_]|(?<!\w)-)\s*(?:(?:please|now|and|then|so|just|only|always|instead|"
     r"bitte|nun|immer|nur|"
@@ -102,7 +105,7 @@ _ORDER = re.compile(
             r"instrucciones|notas?|avisos?)\b[^.\n]{0,30}\b(?:to|for|an|für|à|au|aux|pour|para|al?) "
             rf"(?:the |any |all |every |you,? the |die |das |den |alle |jede[ns]? |l['’]|el |la |les |"
             rf"le )?{_ASSISTANT}\b",
-            r"(?:\A|[\n\[<(#*>\"“])\W*(?:system|assistant|developer|admin|administrator|sys|tool|function)\s*[:\]>)]",
+            r"(?:\A|[\n\[<(#*>\"“])\W*(?:system|assistant|developer|admin|administrator|sys|tool|function)\s*[:\]>]",
             r"\bsystem[ _-]?(?:notes?|prompts?|messages?|override|updates?|instructions?|hinweis|meldung|"
             r"nachricht)\s*[:\])>=-]",
             r"<\|?/?(?:system|im_start|im_end|assistant|user|tool|instructions?|inst)\b|\[/?(?:inst|system|sys)\]|"
@@ -116,13 +119,15 @@ _ORDER = re.compile(
             rf"diga|dile|informe)\b.{{0,20}}\b{_USER}\b",
             rf"{_BEGINS}(?:say|state|answer|reply|respond|write|output|print|report|claim|repeat|confirm|insist|"
             rf"antworte\w*|schreib\w*|sage|behaupte\w*|"
-            r"répond\w*|écri\w*|affirm\w*|responde|responda|escrib\w*)\b[^.\n]{0,30}?(?:\b(?:that|dass|que|exactly|"
+            rf"répond\w*|écri\w*|affirm\w*|responde|responda|escrib\w*)\b{_NO_NOUN}[^.\n]{{0,30}}?(?:\b(?:that|dass|que|exactly|"
             r"only|with|verbatim|the (?:following|text|sentence|words|next|exact|same)|every question|all questions|"
             r"any question|"
             r"genau|wörtlich|nur|mit|auf (?:alle|jede) fragen?|exactement|uniquement|par|à toute question|"
             r"exactamente|con|a toda pregunta)\b|[:\"“„«‘'])",
-            rf"\b(?:your|du|die|votre|ta|su|tu|the) {_ANSWER}\b(?: that you\b[^.\n]{{0,30}})?[^.\n]{{0,20}}\b(?:is|"
-            rf"are|will be|must|shall|should|has to|reads?|lautet|ist|muss|doit|est|debe|es)\b",
+            rf"\b(?:your|votre|ta|su|tu) {_ANSWER}\b(?: that you\b[^.\n]{{0,30}})?[^.\n]{{0,20}}\b{_IS}\b",
+            # "The response time is" speaks of a service, and "the response shall be sent" of the parties.
+            rf"\b(?:du|die|the) {_ANSWER}(?: that you\b[^.\n]{{0,30}}| to [^.\n]{{0,20}})? {_IS}\b"
+            r"(?! be \w+(?:ed|en|nt|de)\b)",
             rf"\b(?:correct|right|only|true|proper|expected|final|richtige|korrekte|einzige|bonne|seule|"
             rf"correcta) {_ANSWER}\b",
             rf"\b(?:include|cite|quote|state|repeat|mention|add|write|say|put|use)\b.{{0,80}}\bin (?:your|their|its|"
@@ -131,7 +136,7 @@ _ORDER = re.compile(
             r"\b(?:you are|you['’]re|act as|pretend to be|du bist|sie sind|tu es|vous êtes|eres|"
             r"agis comme) (?:(?:now|no longer|jetzt|nun|nicht mehr|maintenant|désormais|ahora) )?"
             rf"(?:an? |the |ein[e]? |un[e]? )?(?:\w+ )?{_ASSISTANT}\b",
-            r"\byou are (?:now|no longer)\b",
+            r"\byou are (?:now|no longer)\b(?! (?:employed|engaged|entitled|obliged|obligated|required)\b)",
             rf"\b(?:if|when|falls|wenn|si|quand) (?:you are|you['’]re|du|sie|vous êtes|tu es) (?:an? |ein[e]? |"
             rf"une? )?(?:\w+ )?(?:{_ASSISTANT}|asked|gefragt)\b",
             r"\b(?:if|when|whenever) you are asked\b|\b(?:si|quand|lorsqu['’]) ?(?:on vous|on te) (?:demande|"

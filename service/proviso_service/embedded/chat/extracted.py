@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from proviso_service.embedded.chat.comparison import larger_line
 from proviso_service.embedded.chat.phrases import pattern
@@ -10,6 +11,7 @@ from proviso_service.embedded.chat.text import (
     MAX_QUOTE_CHARS,
     content_stems,
     excerpt,
+    is_whole,
     marked_cuts,
     one_line,
     plain,
@@ -41,22 +43,32 @@ _PLACE_OF_ALL = 0.2
 _CLOSEST = 5
 _OF_EACH, _OF_EACH_LIKELY = 2, 3
 
+_MAX_OF_LIST_CHARS = 900
+_MAX_MARK_CHARS = 8
+
+
+class _Place(NamedTuple):
+    """An answer, and what is quoted of its passage."""
+
+    answer: ExtractedAnswer
+    quoted: str
+
 
 def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
     return bool(answers) and answers[0].confidence >= _SURE
 
 
-def sentence_of(answer: ExtractedAnswer) -> str:
-    """Returns the sentence that holds the answer, cut around it where it is long. A list or table that it opens belongs
-    to it."""
+def sentence_of(answer: ExtractedAnswer, most: int = MAX_QUOTE_CHARS) -> str:
+    """Returns the sentence that holds the answer, cut around it to at most `most` characters. A list or table that it
+    opens belongs to it."""
     wanted = one_line(plain(answer.answer))
     shown = one_line(plain(answer.text))
     for sentence in split_sentences(answer.text, answer.heading):
         if wanted and wanted in sentence:
             at = shown.find(sentence) if sentence.endswith(":") else -1
-            beginning = re.compile(re.escape(wanted[:MAX_QUOTE_CHARS]))
-            return excerpt(sentence, beginning) if at < 0 else excerpt(shown[at:])
-    return excerpt(wanted if wanted and wanted in shown else shown)  # of a long answer a part is shown
+            beginning = re.compile(re.escape(wanted[:most]))
+            return excerpt(sentence, beginning, most) if at < 0 else excerpt(shown[at:], most=most)
+    return excerpt(wanted if wanted and wanted in shown else shown, most=most)  # of a long answer a part is shown
 
 
 def _quoted(answer: ExtractedAnswer) -> str:
@@ -90,20 +102,20 @@ def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str
     answered = list(dict.fromkeys(stated_answer(one.answers[0], language) for one in found if is_sure(one.answers)))
     unsure = [(part, one.answers) for part, one in zip(request.parts, found, strict=True) if not is_sure(one.answers)]
     near = [_near(answers, part)[:_OF_EACH] for part, answers in unsure]
-    if offered := _distinct([one for some in near for one in some]):
+    if offered := _places([one.answer for some in near for one in some]):
         answered.append(_offered(offered, where, language))
     if answered and not all(near):
         answered.append(said("nothing_on_other", language))
     return "\n\n".join(answered)
 
 
-def _offered(near: Sequence[ExtractedAnswer], where: str, language: str) -> str:
+def _offered(near: Sequence[_Place], where: str, language: str) -> str:
     head = said("not_sure_in", language, where=where) if where else said("not_sure", language)
-    return f"{head}\n{bullets(map(line_of, near))}" if near else ""
+    return f"{head}\n{bullets(map(_line_of_place, near))}" if near else ""
 
 
-def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[ExtractedAnswer]:
-    return _distinct([one for one in answers if _comes_near(one, question)])
+def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[_Place]:
+    return _places([one for one in answers if _comes_near(one, question)])
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
@@ -122,20 +134,47 @@ def asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
 
 def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
     """Lists the likely answers of a document; empty where there are none."""
-    likely = _distinct([one for one in answers if one.confidence >= _PLACE_OF_ALL])
-    return f"{said('all_found', language)}\n{bullets(map(line_of, likely))}" if likely else ""
+    likely = _places([one for one in answers if one.confidence >= _PLACE_OF_ALL], _MAX_OF_LIST_CHARS)
+    return f"{said('all_found', language)}\n{bullets(map(_line_of_place, likely))}" if likely else ""
 
 
-def _distinct(answers: Sequence[ExtractedAnswer]) -> list[ExtractedAnswer]:
-    """Returns the first answer of each sentence, in order: what is part of one that is there, or holds it, is left
-    out."""
-    found: list[tuple[str, ExtractedAnswer]] = []
+def _places(answers: Sequence[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -> list[_Place]:
+    """Returns the places of the answers, in order, with at most `most` characters each: what is part of one that is
+    there, or holds it, is left out."""
+    found: list[_Place] = []
     for one in answers:
-        own = sentence_of(one)
-        others = (text for text, other in found if other.document_id == one.document_id)
+        own = sentence_of(one, most)
+        others = [other.quoted for other in found if other.answer.document_id == one.document_id]
         if not any(own in text or text in own for text in others):
-            found.append((own, one))
-    return [one for _, one in found]
+            found.append(_Place(one, _with_neighbours(one, own, others, most)))
+    return found
+
+
+def _with_neighbours(answer: ExtractedAnswer, own: str, others: Sequence[str], most: int) -> str:
+    """Returns the sentence with those after it and before it, as far as they are whole, fit into a quote and are not
+    quoted elsewhere: where it is not sure that a sentence answers, the answer may stand beside it."""
+    shown = one_line(plain(answer.text))
+    sentences = split_sentences(answer.text, answer.heading)
+    at = next((index for index, one in enumerate(sentences) if own in one), None)
+    start = shown.find(own)
+    end = start + len(own)
+    if at is None or start < 0:
+        return own
+    for after in sentences[at + 1 :]:
+        first = shown.find(after, end)
+        if not 0 <= first - end <= _MAX_MARK_CHARS or first + len(after) - start > most:
+            break
+        if not is_whole(after) or any(after in text for text in others):
+            break
+        end = first + len(after)
+    for before in reversed(sentences[:at]):
+        first = shown.rfind(before, 0, start)
+        if first < 0 or start - first - len(before) > _MAX_MARK_CHARS or end - first > most:
+            break
+        if not is_whole(before) or any(before in text for text in others):
+            break
+        start = first
+    return shown[start:end]
 
 
 def of_each_document(answers: Iterable[ExtractedAnswer], least: float) -> dict[str, list[ExtractedAnswer]]:
@@ -151,8 +190,8 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
     """Gives the best answers of each of the documents, names those that have none, and says which states the larger
     figure where that is asked for."""
     language = request.language
-    best = {document_id: _distinct(some) for document_id, some in of_each_document(answers, _LEAST).items()}
-    found = [_likely_or_closest(best[document_id]) for document_id in target.ids if document_id in best]
+    best = of_each_document(answers, _LEAST)
+    found = [_likely_or_closest(_places(best[document_id])) for document_id in target.ids if document_id in best]
     lines = [_line_of_one(one, language) for some in found for one in some]
     lines += [
         said("nothing", language, where=name(one.filename)) + "."
@@ -160,20 +199,28 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
         if one.document_id not in best
     ]
     lines += lines_of_missing(target, language)
-    firsts = [(some[0].filename, sentence_of(some[0])) for some in found if some[0].confidence >= HAS_CLAUSE]
+    firsts = [(one.filename, sentence_of(one)) for (one, _), *_ in found if one.confidence >= HAS_CLAUSE]
     larger = larger_line(request.question, firsts) if len(firsts) == len(target.documents) else ""
     return f"{said('side_by_side', language)}\n{bullets(lines)}{larger}" if best else ""
 
 
-def _likely_or_closest(answers: Sequence[ExtractedAnswer]) -> Sequence[ExtractedAnswer]:
+def _likely_or_closest(places: Sequence[_Place]) -> Sequence[_Place]:
     """Returns the best of a document's answers that may be right, or of the others where there are none."""
-    return [one for one in answers if one.confidence >= HAS_CLAUSE][:_OF_EACH_LIKELY] or answers[:_OF_EACH]
+    return [one for one in places if one.answer.confidence >= HAS_CLAUSE][:_OF_EACH_LIKELY] or places[:_OF_EACH]
 
 
-def _line_of_one(answer: ExtractedAnswer, language: str) -> str:
-    if answer.confidence >= HAS_CLAUSE:
-        return line_of(answer)
-    return said("nothing_certain", language, where=name(answer.filename), quote=_quoted(answer))
+def _line_of_one(found: _Place, language: str) -> str:
+    if found.answer.confidence >= HAS_CLAUSE:
+        return _line_of_place(found)
+    return said("nothing_certain", language, where=name(found.answer.filename), quote=_quote_of(found))
+
+
+def _line_of_place(found: _Place) -> str:
+    return f"{place(found.answer)}: {_quote_of(found)}"
+
+
+def _quote_of(found: _Place) -> str:
+    return quote(marked_cuts(found.quoted), found.answer.ref)
 
 
 def lines_of_missing(target: TargetDocuments, language: str) -> list[str]:

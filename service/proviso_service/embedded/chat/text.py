@@ -147,20 +147,26 @@ def paragraphs(text: str) -> list[str]:
     return [part for part in found if any(char.isalnum() for char in part)]
 
 
+def is_whole(sentence: str) -> bool:
+    """Tells whether a sentence or item neither begins nor ends amid another, and is not a title."""
+    is_cut = sentence[:1].islower() or not _ENDS.search(sentence)
+    return not is_cut and len(sentence.split()) > _MAX_SHORT_WORDS
+
+
 def marked_cuts(quoted: str) -> str:
     """Puts dots where a quote begins or ends amid a sentence."""
     before = "... " if quoted[:1].islower() else ""
     return f"{before}{quoted}{'' if _ENDS.search(quoted) else ' ...'}"
 
 
-def excerpt(sentence: str, evidence: re.Pattern[str] | None = None) -> str:
-    """Returns the part of a long sentence that holds the first match of `evidence`, from the beginning of a clause
-    on."""
-    if len(sentence) <= MAX_QUOTE_CHARS:
+def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, most: int = MAX_QUOTE_CHARS) -> str:
+    """Returns the part of a sentence, of at most `most` characters, that holds the first match of `evidence`, from the
+    beginning of a clause on."""
+    if len(sentence) <= most:
         return sentence
     found = evidence.search(sentence) if evidence else None
-    if found is None or found.end() <= MAX_QUOTE_CHARS:
-        return one_line(sentence, MAX_QUOTE_CHARS)
+    if found is None or found.end() <= most:
+        return one_line(sentence, most)
     clause = max(sentence.rfind(mark, 0, found.start()) for mark in (";", ",", ":", "."))
-    start = clause + 1 if found.end() - clause <= MAX_QUOTE_CHARS else found.start()
-    return one_line(sentence[start:], MAX_QUOTE_CHARS)
+    start = clause + 1 if found.end() - clause <= most else found.start()
+    return one_line(sentence[start:], most)
