@@ -29,7 +29,7 @@ class _Matters:
     async def openings(self, tenant: str, matter_id: str) -> dict[str, str]:
         return {
             "d2": "This agreement is made between Harbour Mills LLP and Alder Robotics Limited.",
-            "d3": "This agreement is made between M&I Bank FSB and AT&T Corp.",
+            "d3": "This agreement is made between M&I Bank FSB, AT&T Corp. and BW-3 Inc.",
         }
 
 
@@ -69,8 +69,8 @@ async def test_documents_are_known_by_their_parties_too() -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "held"), [("the M&I agreement", "m&i"), ("AT&T", "at&t")])
-async def test_a_name_of_letters_around_an_ampersand_is_known(name: str, held: str) -> None:
+@pytest.mark.parametrize(("name", "held"), [("the M&I agreement", "m&i"), ("AT&T", "at&t"), ("a bw-3 licence", "bw-3")])
+async def test_a_name_of_letters_around_an_ampersand_or_figure_is_known(name: str, held: str) -> None:
     tool = ListMatterDocuments(_Matters(_named(2, "a.pdf"), _named(3, "b.pdf")))  # type: ignore[arg-type]
     read = json.loads((await tool.run(SCOPE, ListMatterDocumentsArgs(name=name))).render(_number, 2_500).text)
     assert [(one["filename"], one.get("holds")) for one in read["documents"]] == [("b.pdf", [held]), ("a.pdf", None)]

@@ -1,5 +1,6 @@
 """The tool `list_matter_documents`: the documents of a matter."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from proviso_service.tools.rendering import fit_list, stems_of
 
 # Words that the names of most documents hold.
 _GENERAL = stems_of("agreement agreements contract contracts document documents")
+_NAME_WITH_FIGURE = re.compile(r"(?<![\w-])[A-Za-z]{1,3}-?\d[A-Za-z]?(?![\w-])")
 
 
 class ListMatterDocumentsArgs(ToolArgs):
@@ -108,8 +110,12 @@ def _held(filename: str, opening: str, stems: frozenset[str]) -> frozenset[str]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    """The stems of words, and names such as AT&T, of which too little is left without the mark."""
-    return stems_of(text) | {word for word in joined_words(text) if "&" in word}
+    """The stems of words, and names such as AT&T and H-2, of which too little is left without the mark or figure."""
+    return (
+        stems_of(text)
+        | {word for word in joined_words(text) if "&" in word}
+        | {found.lower() for found in _NAME_WITH_FIGURE.findall(text)}
+    )
 
 
 def _document(document: Document) -> ListedDocument:

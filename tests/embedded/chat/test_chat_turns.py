@@ -342,6 +342,22 @@ async def test_follow_ups_borrow_from_the_question_before(
     assert_grounded(turn)
 
 
+@pytest.mark.parametrize("follow_up", ["Is that longer than in the NDA?", "Is it the same as in the NDA?"])
+async def test_what_is_compared_with_the_answer_before_is_asked_of_both(
+    model: EmbeddedChatModel, matter: ScriptedMatter, follow_up: str
+) -> None:
+    before = exchange("What is the notice period of the services agreement?", "Sixty days.")
+    turn = await run_turn(model, matter, follow_up, history=before)
+    assert {name for name in DOCUMENTS if name in turn.answer} == {SERVICES, NDA}
+
+
+async def test_the_other_extreme_is_asked_of_each_document_again(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, whole, "and the oldest?", history=exchange("Which agreement is the newest one?", "x"))
+    assert [args["question"] for name, args in turn.calls if name == EXTRACT] == ["What is the date of this agreement?"]
+
+
 @pytest.mark.parametrize(
     "follow_up", ["And which of the two agreements names a law?", "And do both agreements have a governing law?"]
 )

@@ -23,6 +23,15 @@ from proviso_service.embedded.chat.each_document import asked_of_each, asks_what
         ("List the contracts that have an arbitration clause.", "have an arbitration clause"),
         ("Which is the only agreement that has a liquidated damages clause?", "has a liquidated damages clause"),
         ("Does any agreement in the folder contain an exclusivity obligation?", "contain an exclusivity obligation"),
+        ("Please identify those of our contracts under which a party may audit us.", "a party may audit us"),
+        ("I'm looking for the agreements where we have exclusivity.", "we have exclusivity"),
+        ("I want a list of contracts with penalties for late delivery.", "with penalties for late delivery"),
+        ("I need to know which of the deals contain a step-in right.", "contain a step-in right"),
+        ("Let me know in which documents a cap is agreed.", "a cap is agreed"),
+        ("Of our contracts, which ones forbid poaching staff?", "forbid poaching staff"),
+        ("Where, among our contracts, do we have price protection?", "do we have price protection"),
+        ("Which contracts, if any, need the other side's consent?", "need the other side's consent"),
+        ("How many documents deal with trademarks?", "deal with trademarks"),
     ],
 )
 def test_each_document_is_asked_what_stands_behind_the_opening(question: str, asked: str) -> None:
@@ -61,6 +70,7 @@ def test_each_document_is_asked_a_short_question_as_it_is_without_the_wish_for_a
         ("Which of our contracts say nothing about the governing law?", "the governing law"),
         ("contracts without liability cap", "liability cap"),
         ("Are there any contracts without a right to terminate?", "a right to terminate"),
+        ("Is any of the agreements silent on governing law?", "governing law"),
     ],
 )
 def test_documents_that_lack_something_are_those_that_do_not_have_it(question: str, asked: str) -> None:
@@ -78,6 +88,12 @@ def test_documents_that_lack_something_are_those_that_do_not_have_it(question: s
         ("Which one runs the shortest?", "How long does this agreement last?"),
         ("Which deal lasts longest?", "How long does this agreement last?"),
         ("Which of the seven contracts is the oldest, and what is its date?", "What is the date of this agreement?"),
+        ("What's the oldest contract in this pile and when was it made?", "What is the date of this agreement?"),
+        ("Which is our most recent agreement?", "What is the date of this agreement?"),
+        ("Which of our agreements was signed first?", "What is the date of this agreement?"),
+        ("Which contract expires first?", "When does this agreement end?"),
+        ("What is the longest notice period in any of our contracts?", "How long: notice period?"),
+        ("Across all our contracts, where is the notice the longest?", "How long: is the notice?"),
     ],
 )
 def test_for_the_longest_or_largest_each_document_is_asked_for_its_figure(question: str, asked: str) -> None:

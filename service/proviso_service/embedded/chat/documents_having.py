@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from proviso_service.embedded.chat.comparison import Bound, only_figure
 from proviso_service.embedded.chat.each_document import EachDocument
-from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, line_of, of_each_document, sentence_of
+from proviso_service.embedded.chat.extracted import (
+    HAS_CLAUSE,
+    closest,
+    line_of,
+    line_of_place,
+    of_each_document,
+    places_of,
+    sentence_of,
+)
 from proviso_service.embedded.chat.phrases import pattern, table
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import bullets, name, said
@@ -129,10 +137,8 @@ def _lines(having: Sequence[_Having], language: str) -> str:
 
 def _line(having: _Having) -> str:
     """Writes the place and what the document says there, and what else it says, where it has it for certain."""
-    others = {sentence_of(one): one for one in having[:0:-1]}
-    others.pop(sentence_of(having[0]), None)
-    more = sorted(others.values(), key=lambda one: -one.confidence)[: _QUOTES - 1] if _is_certain(having) else ()
-    return "; ".join(map(line_of, (having[0], *more)))
+    places = places_of(having)[: _QUOTES if _is_certain(having) else 1]
+    return "; ".join(map(line_of_place, places))
 
 
 def _is_certain(having: _Having) -> bool:

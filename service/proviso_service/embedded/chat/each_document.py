@@ -12,6 +12,7 @@ _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
 _OF_DATES = "What is the date of this agreement?"
 _OF_EXTREMES = (
     ("How long", pattern("of_time"), "How long does this agreement last?"),
+    ("When", pattern("of_ends"), "When does this agreement end?"),
     ("When", pattern("of_dates"), _OF_DATES),
     ("How much", pattern("of_amounts"), "How much is to be paid under this agreement?"),
 )
@@ -85,6 +86,6 @@ def _of_one(predicate: str) -> str:
     """Returns what one document is asked: for a figure, where the documents with the largest or smallest are meant."""
     for asks, extreme, of_all in _OF_EXTREMES:
         if extreme.search(predicate):
-            rest = extreme.sub("", predicate, count=1)
+            rest = pattern("around_extreme").sub("", extreme.sub("", predicate, count=1))
             return f"{asks}: {' '.join(rest.split())}?" if content_words(rest) else of_all
     return f"this agreement: {' '.join(predicate.split())}"

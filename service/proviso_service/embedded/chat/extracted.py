@@ -47,7 +47,7 @@ _MAX_OF_LIST_CHARS = 900
 _MAX_MARK_CHARS = 8
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """An answer, and what is quoted of its passage."""
 
     answer: ExtractedAnswer
@@ -102,20 +102,20 @@ def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str
     answered = list(dict.fromkeys(stated_answer(one.answers[0], language) for one in found if is_sure(one.answers)))
     unsure = [(part, one.answers) for part, one in zip(request.parts, found, strict=True) if not is_sure(one.answers)]
     near = [_near(answers, part)[:_OF_EACH] for part, answers in unsure]
-    if offered := _places([one.answer for some in near for one in some]):
+    if offered := places_of([one.answer for some in near for one in some]):
         answered.append(_offered(offered, where, language))
     if answered and not all(near):
         answered.append(said("nothing_on_other", language))
     return "\n\n".join(answered)
 
 
-def _offered(near: Sequence[_Place], where: str, language: str) -> str:
+def _offered(near: Sequence[Place], where: str, language: str) -> str:
     head = said("not_sure_in", language, where=where) if where else said("not_sure", language)
-    return f"{head}\n{bullets(map(_line_of_place, near))}" if near else ""
+    return f"{head}\n{bullets(map(line_of_place, near))}" if near else ""
 
 
-def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[_Place]:
-    return _places([one for one in answers if _comes_near(one, question)])
+def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[Place]:
+    return places_of([one for one in answers if _comes_near(one, question)])
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
@@ -134,19 +134,19 @@ def asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
 
 def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
     """Lists the likely answers of a document; empty where there are none."""
-    likely = _places([one for one in answers if one.confidence >= _PLACE_OF_ALL], _MAX_OF_LIST_CHARS)
-    return f"{said('all_found', language)}\n{bullets(map(_line_of_place, likely))}" if likely else ""
+    likely = places_of([one for one in answers if one.confidence >= _PLACE_OF_ALL], _MAX_OF_LIST_CHARS)
+    return f"{said('all_found', language)}\n{bullets(map(line_of_place, likely))}" if likely else ""
 
 
-def _places(answers: Sequence[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -> list[_Place]:
+def places_of(answers: Sequence[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -> list[Place]:
     """Returns the places of the answers, in order, with at most `most` characters each: what is part of one that is
     there, or holds it, is left out."""
-    found: list[_Place] = []
+    found: list[Place] = []
     for one in answers:
         own = sentence_of(one, most)
         others = [other.quoted for other in found if other.answer.document_id == one.document_id]
         if not any(own in text or text in own for text in others):
-            found.append(_Place(one, _with_neighbours(one, own, others, most)))
+            found.append(Place(one, _with_neighbours(one, own, others, most)))
     return found
 
 
@@ -191,7 +191,7 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
     figure where that is asked for."""
     language = request.language
     best = of_each_document(answers, _LEAST)
-    found = [_likely_or_closest(_places(best[document_id])) for document_id in target.ids if document_id in best]
+    found = [_likely_or_closest(places_of(best[document_id])) for document_id in target.ids if document_id in best]
     lines = [_line_of_one(one, language) for some in found for one in some]
     lines += [
         said("nothing", language, where=name(one.filename)) + "."
@@ -204,22 +204,22 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
     return f"{said('side_by_side', language)}\n{bullets(lines)}{larger}" if best else ""
 
 
-def _likely_or_closest(places: Sequence[_Place]) -> Sequence[_Place]:
+def _likely_or_closest(places: Sequence[Place]) -> Sequence[Place]:
     """Returns the best of a document's answers that may be right, or of the others where there are none."""
     return [one for one in places if one.answer.confidence >= HAS_CLAUSE][:_OF_EACH_LIKELY] or places[:_OF_EACH]
 
 
-def _line_of_one(found: _Place, language: str) -> str:
+def _line_of_one(found: Place, language: str) -> str:
     if found.answer.confidence >= HAS_CLAUSE:
-        return _line_of_place(found)
+        return line_of_place(found)
     return said("nothing_certain", language, where=name(found.answer.filename), quote=_quote_of(found))
 
 
-def _line_of_place(found: _Place) -> str:
+def line_of_place(found: Place) -> str:
     return f"{place(found.answer)}: {_quote_of(found)}"
 
 
-def _quote_of(found: _Place) -> str:
+def _quote_of(found: Place) -> str:
     return quote(marked_cuts(found.quoted), found.answer.ref)
 
 

@@ -183,8 +183,8 @@ def _is_weak(word: str) -> bool:
 
 def _proper(phrase: str) -> frozenset[str]:
     """Returns the stems of the capitalised words that are part of no usual title of an agreement."""
-    found = re.findall(r"\b[A-Z][a-z][\w&\u2019'-]*", phrase)
-    return frozenset(stem(word) for one in found for word in _name_words(one)) - _COMMON_STEMS
+    found = re.findall(r"(?<![A-Za-z])\d*[A-Z][a-z][\w&\u2019'-]*", phrase)
+    return frozenset(stem(word) for one in found for word in _name_words(one.lower())) - _COMMON_STEMS
 
 
 def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str]]:
@@ -204,7 +204,7 @@ def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str
 
 def _name_words(name: str) -> list[str]:
     bare = _EXTENSION.sub("", name)
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\-.]+|(?<=\D)(?=\d)", " ", bare)
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\-.]+|(?<=[A-Za-z]{3})(?=\d)", " ", bare)
     return joined_words(spaced)
 
 

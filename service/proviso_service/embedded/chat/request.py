@@ -153,7 +153,7 @@ def _by_names(request: UserRequest, evidence: Evidence, known: Sequence[ListedDo
     listed = evidence.listing.documents
     holders = Counter(word for one in listed for word in _held(one))
     left = {word for word, count in holders.items() if count <= max(_MAX_ALIKE, len(listed) / 3)}
-    proper = {one for word in request.names for one in stems(word)}
+    proper = {one for word in request.names for one in (*stems(word), word.lower())}
     wanted = (left & proper or left).difference(*map(_held, known))
     if known and not wanted & proper:
         return []

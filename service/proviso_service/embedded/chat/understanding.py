@@ -80,7 +80,8 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
     mentions = find_mentions(question)
     if viewed:  # a word that may be a subject as well ("license") does not lead away from the document on view
         after_this = pattern("after_this")
-        mentions = tuple(one for one in mentions if one.firm and not after_this.search(question[: one.start]))
+        named = (one for one in mentions if one.firm or one.proper)
+        mentions = tuple(one for one in named if not after_this.search(question[: one.start]))
     bare = without_mentions(question, mentions)
     section = pattern("section").search(question)
     clauses, asks_types = typed_query(question) or clause_query(bare), asks_for_types(bare)
@@ -135,11 +136,13 @@ def _asked_elsewhere(question: str, earlier: Sequence[str], last_answer: str) ->
 
 
 def _is_follow_up(question: str) -> bool:
+    if pattern("compares_with_that").match(question):
+        return True
     if len(question.split()) > _MAX_FOLLOW_UP_WORDS:
         return False
     if pattern("follow_up").match(question) or pattern("more").match(question):
         return True
-    if _is_of_subject(question):
+    if pattern("only_extreme").fullmatch(question) or _is_of_subject(question):
         return True
     mentions = find_mentions(question)
     names_only = bool(mentions) and not content_words(without_mentions(question, mentions))
@@ -168,13 +171,14 @@ async def _follow_up(
     if pattern("more").match(question):
         return _more(_request(Intent.FIND, base, conversation), conversation.last_answer)
     asked = pattern("opening_of_follow_up").sub("", question)
-    if _is_of_subject(question):
-        return _request(Intent.FACT, f"{base.rstrip('?. ')}: {asked}", conversation)
+    if completed := _completed(question, asked, base):
+        return _request(Intent.FACT, completed, conversation)
     bare = without_mentions(base, find_mentions(base), "agreement")
     mentions = find_mentions(question)
     others = max(len(proper_words(question)), len(mentions))
     if others and pattern("same_point").search(question):
-        before = base if others == 1 else _without_names(bare)
+        with_base = others == 1 or pattern("compares_with_that").match(question)
+        before = base if with_base else _without_names(bare)
         intent = await recogniser.recognise(generalised(asked, ()))
         return _request(intent, f"{before.rstrip('?. ')}: {asked}", conversation)
     if not content_words(without_mentions(question, mentions)):  # the earlier question, about other documents
@@ -192,6 +196,14 @@ async def _follow_up(
     if kept and not others and not is_of_more:
         asked = f"{asked.rstrip('?. ')} in {' and '.join(one.phrase for one in kept)}?"
     return _request(intent, asked, conversation)
+
+
+def _completed(question: str, asked: str, base: str) -> str:
+    """Returns a question that says nothing of its subject with that of the one before; empty for any other."""
+    extreme = pattern("extreme")
+    if pattern("only_extreme").fullmatch(asked) and extreme.search(base):
+        return extreme.sub(extreme.findall(asked)[0], base, count=1)
+    return f"{base.rstrip('?. ')}: {asked}" if _is_of_subject(question) else ""
 
 
 def _without_names(question: str) -> str:
