@@ -165,6 +165,23 @@ def test_of_the_services_own_tools_only_names_and_counts_are_told(sentence: str,
     assert (outcome(sentence, sources=sources) is Outcome.SEARCHED) is is_told
 
 
+def test_the_number_of_documents_with_a_word_in_their_names_is_told() -> None:
+    names = ("Lease A.md", "Lease B.md", "Sale.md")
+    documents = [{"filename": name, "holds": ["lease"]} for name in names]
+    sources = Sources()
+    sources.add_result(
+        call_id="1",
+        tool="list",
+        server_name="proviso",
+        text="{}",
+        data={"documents": documents, "total_count": 3},
+        is_own=True,
+        asked="leases",
+    )
+    assert outcome("2 of 3 documents have names that match 'leases':", sources=sources) is Outcome.SEARCHED
+    assert outcome("4 of 3 documents have names that match 'leases':", sources=sources) is Outcome.UNGROUNDED
+
+
 def test_sums_and_differences_of_what_the_answer_shows_are_allowed() -> None:
     sources = Sources()
     sources.number(SourcePassage("d", "a.md", 0, "The rent is EUR 700 a month. The deposit is EUR 1,400."))

@@ -291,15 +291,19 @@ def test_without_a_figure_there_is_no_bound(asked: str) -> None:
 
 
 def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
-    quotes = [("A.pdf", "thirty (30) days notice"), ("B.pdf", "sixty (60) days notice")]
-    assert "larger figure is in B.pdf" in larger_line("Which is longer?", quotes)
-    assert "smaller figure is in A.pdf" in larger_line("Which is shorter?", quotes)
+    quotes = [("A.pdf", "thirty (30) days notice", 1), ("B.pdf", "sixty (60) days notice", 2)]
+    assert larger_line("Which is longer?", quotes).strip() == (
+        "Of these, the larger figure is “sixty (60) days” [2] in B.pdf."
+    )
+    assert "smaller figure is “thirty (30) days” [1] in A.pdf" in larger_line("Which is shorter?", quotes)
     assert larger_line("Compare them.", quotes) == ""
-    assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "reasonable notice")]) == ""
-    assert "same" in larger_line("Which is longer?", [quotes[0], ("B.pdf", "30 days")])
-    dates = [("A.pdf", "ends on 1 May 2026"), ("B.pdf", "expires on April 3, 2027")]
-    assert "later date is in B.pdf" in larger_line("Which ends later?", dates)
-    assert "earlier date is in A.pdf" in larger_line("Which ends earlier?", dates)
+    assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "reasonable notice", 2)]) == ""
+    assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "30 days", 2)]).strip() == (
+        "The figures in these quotes are the same: “thirty (30) days” [1] and “30 days” [2]."
+    )
+    dates = [("A.pdf", "ends on 1 May 2026", 1), ("B.pdf", "expires on April 3, 2027", 2)]
+    assert "later date is “April 3, 2027” [2] in B.pdf" in larger_line("Which ends later?", dates)
+    assert "earlier date is “1 May 2026” [1] in A.pdf" in larger_line("Which ends earlier?", dates)
 
 
 def test_patterns_and_words_that_are_asked_for_are_there_and_none_is_there_in_vain() -> None:

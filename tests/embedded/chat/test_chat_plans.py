@@ -208,6 +208,12 @@ async def test_what_was_asked_is_compared_with_another_document(matter: Matter) 
     assert "Singapore" in asked.final.message
 
 
+async def test_the_larger_of_two_figures_is_named_with_its_quote(matter: Matter) -> None:
+    asked = await matter.ask("Which has the later date, our deal with Halcyon or the contract with Sumire?")
+    assert asked.quoted == {SCANS["mutual-nda"], SCANS["supply-agreement"]}
+    assert re.search(r"Of these, the later date is “[^”]*20\d\d” \[\d\] in scan-", asked.final.message)
+
+
 async def test_two_questions_at_once_are_both_answered(matter: Matter) -> None:
     asked = await matter.ask(
         "How long does Sumire have to acknowledge an order, and which law governs the supply agreement?"

@@ -1,6 +1,7 @@
 """Whole turns of the embedded chat model over a small matter: which tools it calls and what it then answers."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -228,7 +229,8 @@ async def test_two_documents_are_compared_side_by_side(model: EmbeddedChatModel,
 async def test_the_longer_of_two_is_named_from_the_quotes(model: EmbeddedChatModel, whole: ScriptedMatter) -> None:
     turn = await run_turn(model, whole, "Which has the longer notice period, the NDA or the services agreement?")
     assert turn.called == [LIST, EXTRACT]
-    assert turn.answer.endswith(f"Of these, the larger figure is in {SERVICES}.")
+    assert re.search(rf"Of these, the larger figure is “sixty \(60\) days” \[\d\] in {SERVICES}\.$", turn.answer)
+    assert_grounded(turn)
 
 
 async def test_which_documents_are_meant_is_said_with_those_that_could_not_be_asked(

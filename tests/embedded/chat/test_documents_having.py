@@ -8,7 +8,7 @@ import pytest
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.each_document import asked_of_each
-from proviso_service.embedded.chat.extracted import closest, of_parts, side_by_side
+from proviso_service.embedded.chat.extracted import closest, of_parts, sentence_of, side_by_side, stated_answer
 from proviso_service.embedded.chat.mentions import find_mentions, proper_words
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, find_target_documents
@@ -230,3 +230,33 @@ def test_a_sentence_beside_one_place_is_not_quoted_as_a_place_of_its_own() -> No
     assert "[1]" in first
     assert "[3]" in second
     assert second.count("The Seller pays") <= 20
+
+
+def sentences(*confidences: float) -> list[ExtractedAnswer]:
+    return [found("a.txt", f"The {n}. party pays for a recall.", one, n) for n, one in enumerate(confidences, 1)]
+
+
+def test_the_likeliest_of_answers_that_are_not_sure_is_given_with_the_others() -> None:
+    text = closest(sentences(0.75, 0.4), "a.txt", "Who pays for a recall?", "en")
+    assert text == (
+        "The likeliest answer is in a.txt: “The 1. party pays for a recall.” [1]\n\n"
+        "Other places that may answer:\n- a.txt: “The 2. party pays for a recall.” [2]"
+    )
+    unsure = closest(sentences(0.65, 0.4), "a.txt", "Who pays for a recall?", "en")
+    assert unsure.startswith("I found no passage that answers this for certain in a.txt. The closest:\n- a.txt: ")
+
+
+@pytest.mark.parametrize(
+    ("confidences", "shown"), [((0.95, 0.65), 1), ((0.95, 0.75), 2), ((0.85, 0.5), 2), ((0.85, 0.3), 1)]
+)
+def test_beside_a_stated_answer_stand_others_that_may_be_meant(confidences: tuple[float, ...], shown: int) -> None:
+    first, *others = sentences(*confidences)
+    text = stated_answer(first, "en", [first, *others])
+    assert text.startswith("a.txt says: ")
+    assert text.count("party pays") == shown
+
+
+def test_an_item_with_its_number_is_quoted_without_it_and_whole() -> None:
+    text = "It is agreed: 1.The Maker pays the Buyer;  2.The Maker delivers within 14 days of the order."
+    item = found("a.txt", text, 0.9, 1, "2.The Maker delivers within 14 days of the")
+    assert sentence_of(item) == "The Maker delivers within 14 days of the order."

@@ -1,7 +1,8 @@
 """What the typed result of one of the service's own tools tells: names, short texts and counts."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 _MAX_FACTS_CHARS = 20_000
@@ -54,8 +55,15 @@ def counts_of(data: Any, key: str = "") -> set[int]:
             found |= counts_of(inner, str(name))
     elif isinstance(data, (list, tuple)):
         found.add(len(data))
+        found |= set(_named_alike(data).values())
         for inner in data:
             found |= counts_of(inner, key)
     elif isinstance(data, int) and not isinstance(data, bool) and _COUNT_FIELD.search(key):
         found.add(data)
     return found
+
+
+def _named_alike(items: Collection[Any]) -> Counter[str]:
+    """In how many file names of listed documents each word stands that was asked for."""
+    documents = [one for one in items if isinstance(one, Mapping) and "holds" in one and "filename" in one]
+    return Counter(word for one in documents for word in one["holds"] if word in one["filename"].lower())

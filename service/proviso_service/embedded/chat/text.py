@@ -75,12 +75,17 @@ def plain(text: str) -> str:
     return _MARKUP.sub("", text)
 
 
+def unmarked(item: str) -> str:
+    """Takes the mark of a list off the beginning of a line."""
+    return _LIST_MARK.sub("", item)
+
+
 def split_sentences(text: str, heading: str = "") -> list[str]:
     """Returns the sentences in order, each with the list that it introduces where that is short, and without list marks
     at its beginning and marks of a cut at its end. Headings are left out, and pieces that are too short to state
     anything."""
     pieces = _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text))))
-    tidy = (_TAIL.sub("", _LIST_MARK.sub("", one_line(piece))) for piece in pieces)
+    tidy = (_TAIL.sub("", unmarked(one_line(piece))) for piece in pieces)
     return [piece for piece in tidy if len(piece) >= _MIN_SENTENCE_CHARS and not is_title(piece, heading)]
 
 
