@@ -239,7 +239,8 @@ def sentences(*confidences: float) -> list[ExtractedAnswer]:
 def test_the_likeliest_of_answers_that_are_not_sure_is_given_with_the_others() -> None:
     text = closest(sentences(0.75, 0.4), "a.txt", "Who pays for a recall?", "en")
     assert text == (
-        "The likeliest answer is in a.txt: “The 1. party pays for a recall.” [1]\n\n"
+        "I found no passage that answers this for certain; the likeliest is in a.txt: "
+        "“The 1. party pays for a recall.” [1]\n\n"
         "Other places that may answer:\n- a.txt: “The 2. party pays for a recall.” [2]"
     )
     unsure = closest(sentences(0.65, 0.4), "a.txt", "Who pays for a recall?", "en")

@@ -108,14 +108,14 @@ async def _extracted_answer(
         else:
             text = by_document(request, asked, last, evidence.listing)
         return text + not_analysed(last.document_errors, request.language) if text else ""
-    sure = extracted.sure_ones(answers)
-    if not sure:
+    chosen = answers[0] if extracted.is_sure(answers) else None
+    likely = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
+    if len(likely) > 1 or (likely and chosen is None):  # otherwise it takes time and decides nothing
+        read = await rank(embedder, request.bare_question, evidence.passages)
+        chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
+    if chosen is None:
         where = searched_document(request, target)
         return extracted.closest(answers, where, request.question, request.language)
-    chosen = answers[0]
-    if len(sure) > 1:  # otherwise it takes time and decides nothing
-        read = await rank(embedder, request.bare_question, evidence.passages)
-        chosen = next((sure.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
     if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
         return several
     opening = none_in_view(request, evidence, {chosen.document_id})
