@@ -145,6 +145,21 @@ async def test_a_term_is_found_where_it_is_defined_in_another_number(asked: str,
     assert [quote for quote, _ in quotes_of(written)] == [f'"{defined}" means whatever an inspection shows.']
 
 
+async def test_where_several_documents_define_a_term_each_is_quoted() -> None:
+    texts = {"a.txt": '"Territory" means Iowa.', "b.txt": "The Territory is large.", "c.txt": '"Territory" means Ohio.'}
+    answers = tuple(
+        ExtractedAnswer(ref=ref, document_id=name, filename=name, text=text)
+        for ref, (name, text) in enumerate(texts.items(), 1)
+    )
+    evidence = Evidence(extracted=(ExtractedAnswers(alternatives=answers),))
+    request = UserRequest(Intent.FACT, 'What does "Territory" mean?', term="Territory")
+    assert (await answer(request, TargetDocuments(), evidence, WordEmbedder())).splitlines() == [
+        "The documents say:",
+        '- a.txt: “"Territory" means Iowa.” [1]',
+        '- c.txt: “"Territory" means Ohio.” [3]',
+    ]
+
+
 def test_headings_and_titles_are_no_statements() -> None:
     titles = "## 9. Governing Law\n\nTERMINATION OF THIS STATEMENT OF WORK\n\n**Termination for Convenience.** "
     assert split_sentences(titles + "It ends in May.", "9. Governing Law") == ["It ends in May."]

@@ -123,7 +123,7 @@ async def _extracted_answer(
 
 
 def _definition(request: UserRequest, evidence: Evidence) -> str:
-    """Quotes the sentence that defines the term; empty where none is found."""
+    """Quotes the sentence of each document that defines the term; empty where there is none."""
     term = _in_any_number(r"\s+".join(map(re.escape, request.term.split())))
     marked = rf"[\"\u201c]\s*(?:the\s+)?{term}\s*[\"\u201d]"
     forms = (
@@ -138,10 +138,17 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
     ]
     for form in forms:
         pattern = re.compile(form, re.IGNORECASE)
-        for passage, sentence in sentences:
-            if pattern.search(sentence):
-                quoted = quote(excerpt(sentence, pattern), passage.ref)
-                return said("says", request.language, place=place(passage), quote=quoted)
+        lines: dict[str, tuple[str, str]] = {}
+        for passage, one in sentences:
+            if pattern.search(one):
+                quoted = quote(excerpt(one, pattern), passage.ref)
+                lines.setdefault(passage.document_id, (place(passage), quoted))
+        found = list(lines.values())[:_MAX_DOCUMENTS]
+        if len(found) > 1 and form is not marked:  # each agreement of a matter may mean something else by it
+            several = bullets(f"{where}: {quoted}" for where, quoted in found)
+            return f"{said('documents_say', request.language)}\n{several}"
+        if found:
+            return said("says", request.language, place=found[0][0], quote=found[0][1])
     return ""
 
 
