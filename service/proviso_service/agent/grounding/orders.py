@@ -47,8 +47,8 @@ _FORGET = (
     r"oublie[rz]?|ne (?:tiens?|tenez) pas compte|ignor[aeo]\w*|olvid[ae]\w*)"
 )
 _IS = r"(?:is|are|will be|must|shall|should|has to|reads?|lautet|ist|muss|doit|est|debe|es)"
-_NO_NOUN = r"(?![\"”/-]|\)|,? (?:and|or)\b| of\b| names?\b)"
-"""What follows a command, unlike in contracts: (each, a "Claim"), federal, state or local, print name."""
+_NO_NOUN = r"(?![\"”)]|,? (?:and|or)\b| of\b| names?\b)"
+"""What does not follow a command, but words of contracts: (each, a "Claim"), federal, state or local, print name."""
 _BEGINS = (
     r"(?:(?:\A|[.!?:;,\n>\"“„«(*\]_]|(?<!\w)-)\s*(?:(?:please|now|and|then|so|just|only|always|instead|"
     r"bitte|nun|immer|nur|"
@@ -117,9 +117,10 @@ _ORDER = re.compile(
             r"prompt|anweisung(?:en)?|consignes?|instrucciones)\b",
             rf"{_BEGINS}(?:tell|inform|assure|advise|remind|sag\w*|teil\w*|informier\w*|dis|dites|informez|indiquez|"
             rf"diga|dile|informe)\b.{{0,20}}\b{_USER}\b",
-            rf"{_BEGINS}(?:say|state|answer|reply|respond|write|output|print|report|claim|repeat|confirm|insist|"
+            rf"{_BEGINS}(?:say(?!-)|answer|reply|respond|write|repeat|confirm|insist|"
+            rf"(?:state|output|print|report|claim)\b{_NO_NOUN}|"
             rf"antworte\w*|schreib\w*|sage|behaupte\w*|"
-            rf"répond\w*|écri\w*|affirm\w*|responde|responda|escrib\w*)\b{_NO_NOUN}[^.\n]{{0,30}}?(?:\b(?:that|dass|que|exactly|"
+            rf"répond\w*|écri\w*|affirm\w*|responde|responda|escrib\w*)\b[^.\n]{{0,30}}?(?:\b(?:that|dass|que|exactly|"
             r"only|with|verbatim|the (?:following|text|sentence|words|next|exact|same)|every question|all questions|"
             r"any question|"
             r"genau|wörtlich|nur|mit|auf (?:alle|jede) fragen?|exactement|uniquement|par|à toute question|"
