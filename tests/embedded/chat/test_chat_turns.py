@@ -344,15 +344,6 @@ async def test_follow_ups_borrow_from_the_question_before(
     assert_grounded(turn)
 
 
-@pytest.mark.parametrize("follow_up", ["Is that longer than in the NDA?", "Is it the same as in the NDA?"])
-async def test_what_is_compared_with_the_answer_before_is_asked_of_both(
-    model: EmbeddedChatModel, matter: ScriptedMatter, follow_up: str
-) -> None:
-    before = exchange("What is the notice period of the services agreement?", "Sixty days.")
-    turn = await run_turn(model, matter, follow_up, history=before)
-    assert {name for name in DOCUMENTS if name in turn.answer} == {SERVICES, NDA}
-
-
 async def test_the_other_extreme_is_asked_of_each_document_again(
     model: EmbeddedChatModel, whole: ScriptedMatter
 ) -> None:
@@ -360,15 +351,28 @@ async def test_the_other_extreme_is_asked_of_each_document_again(
     assert [args["question"] for name, args in turn.calls if name == EXTRACT] == ["What is the date of this agreement?"]
 
 
+NOTICE_BEFORE = exchange("What is the notice period of the services agreement?", "Sixty days.")
+BOTH_BEFORE = exchange("Do the lease and the NDA end on the same day?", "No.")
+
+
 @pytest.mark.parametrize(
-    "follow_up", ["And which of the two agreements names a law?", "And do both agreements have a governing law?"]
+    ("follow_up", "history", "documents"),
+    [
+        ("And which of the two agreements names a law?", BOTH_BEFORE, {LEASE, NDA}),
+        ("And do both agreements have a governing law?", BOTH_BEFORE, {LEASE, NDA}),
+        ("Is that longer than in the NDA?", NOTICE_BEFORE, {SERVICES, NDA}),
+        ("Is it the same as in the NDA?", NOTICE_BEFORE, {SERVICES, NDA}),
+    ],
 )
-async def test_a_follow_up_about_the_two_keeps_both(
-    model: EmbeddedChatModel, matter: ScriptedMatter, follow_up: str
+async def test_a_follow_up_about_two_documents_is_asked_of_both(
+    model: EmbeddedChatModel,
+    matter: ScriptedMatter,
+    follow_up: str,
+    history: list[BaseMessage],
+    documents: set[str],
 ) -> None:
-    before = exchange("Do the lease and the NDA end on the same day?", "No.")
-    turn = await run_turn(model, matter, follow_up, history=before)
-    assert {name for name in DOCUMENTS if name in turn.answer} == {LEASE, NDA}
+    turn = await run_turn(model, matter, follow_up, history=history)
+    assert {name for name in DOCUMENTS if name in turn.answer} == documents
 
 
 @pytest.mark.parametrize(

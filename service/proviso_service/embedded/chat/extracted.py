@@ -174,20 +174,14 @@ def _with_neighbours(answer: ExtractedAnswer, own: str, others: Sequence[str], m
     end = start + len(own)
     if at is None or start < 0:
         return own
-    for after in sentences[at + 1 :]:
-        first = shown.find(after, end)
-        if not 0 <= first - end <= _MAX_MARK_CHARS or first + len(after) - start > most:
-            break
-        if not is_whole(after) or any(after in text for text in others):
-            break
-        end = first + len(after)
-    for before in reversed(sentences[:at]):
-        first = shown.rfind(before, 0, start)
-        if first < 0 or start - first - len(before) > _MAX_MARK_CHARS or end - first > most:
-            break
-        if not is_whole(before) or any(before in text for text in others):
-            break
-        start = first
+    for one in (*sentences[at + 1 :], *reversed(sentences[:at])):
+        after = shown.find(one, end)
+        first = after if after >= 0 else shown.rfind(one, 0, start)
+        last = first + len(one)
+        gap = first - end if after >= 0 else start - last
+        is_beside = first >= 0 and gap <= _MAX_MARK_CHARS and max(end, last) - min(start, first) <= most
+        if is_beside and is_whole(one) and not any(one in text for text in others):
+            start, end = min(start, first), max(end, last)
     return shown[start:end]
 
 
