@@ -261,3 +261,20 @@ def test_an_item_with_its_number_is_quoted_without_it_and_whole() -> None:
     text = "It is agreed: 1.The Maker pays the Buyer;  2.The Maker delivers within 14 days of the order."
     item = found("a.txt", text, 0.9, 1, "2.The Maker delivers within 14 days of the")
     assert sentence_of(item) == "The Maker delivers within 14 days of the order."
+
+
+def test_ends_are_listed_and_not_compared() -> None:
+    text = said(
+        "Which of our contracts expires first?",
+        found("a.txt", "The term is three years.", 0.9, 1, "three years"),
+        found("b.txt", "This Agreement ends on May 1, 2026.", 0.9, 2, "May 1, 2026"),
+    )
+    head, *lines = text.splitlines()
+    assert head == "2 of 3 documents:"
+    assert len(lines) == 2
+
+
+def test_to_words_that_stand_nowhere_nothing_comes_near() -> None:
+    answers = sentences(0.3, 0.2)
+    assert closest(answers, "a.txt", "asdf qwer zxcv?", "en") == ""
+    assert closest(answers, "a.txt", "asdf recall zxcv?", "en") != ""
