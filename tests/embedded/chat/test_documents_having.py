@@ -272,9 +272,3 @@ def test_ends_are_listed_and_not_compared() -> None:
     head, *lines = text.splitlines()
     assert head == "2 of 3 documents:"
     assert len(lines) == 2
-
-
-def test_to_words_that_stand_nowhere_nothing_comes_near() -> None:
-    answers = sentences(0.3, 0.2)
-    assert closest(answers, "a.txt", "asdf qwer zxcv?", "en") == ""
-    assert closest(answers, "a.txt", "asdf recall zxcv?", "en") != ""

@@ -129,11 +129,7 @@ def _offered(near: Sequence[Place], where: str, language: str) -> str:
 
 
 def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[Place]:
-    """Returns the places that come near. To a question none of whose words stands in any of them few do."""
-    asked = content_stems(question)
-    is_known = language_of(question) != ENGLISH or any(asked & stems(f"{one.heading} {one.text}") for one in answers)
-    likely = answers if is_known else [one for one in answers if one.confidence >= _OFFERED]
-    return places_of([one for one in likely if _comes_near(one, question)])
+    return places_of([one for one in answers if _comes_near(one, question)])
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
