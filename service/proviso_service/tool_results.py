@@ -149,9 +149,11 @@ class FoundPassages(TurnResult):
 
 
 class ExtractedAnswer(FoundPassage):
-    """A passage with the words of it that answer a question; `confidence`, from 0 to 1, says how surely."""
+    """A passage with the words of it that answer a question; `confidence`, from 0 to 1, says how surely, and `start`
+    where the text starts in its document, in code points."""
 
     answer: str = ""
+    start: int = 0
 
 
 class ExtractedAnswers(TurnResult):

@@ -25,6 +25,7 @@ from proviso_service.matters.model import StoredChunk
 from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
+from proviso_service.tools.get_document_text import GetDocumentTextArgs
 from proviso_service.tools.registry import ToolRegistry
 from tests.support.rendered import BUDGET, rendered
 
@@ -97,8 +98,8 @@ def test_the_model_reads_the_answer_and_a_passage_to_cite() -> None:
     read, [passage] = rendered(a_result(CitedAnswer((a_citation(text, SIXTY),))))
     assert (read["answer"], read["confidence"], read["found"], read["truncated"]) == (SIXTY, 0.9, True, False)
     assert read["citations"] == [
-        {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2, "text": text,
-         "confidence": 0.9},
+        {"ref": 1, "document_id": "d0", "filename": "0.md", "heading": "5. Notice", "page": 2,
+         "start": 1_000, "text": text, "confidence": 0.9},
     ]  # fmt: skip
     assert passage == SourcePassage("d0", "0.md", 1_000, text, 2, "5. Notice")
 
@@ -187,6 +188,15 @@ def test_whole_sentences_of_each_document_may_take_more_room_than_other_results(
     question = "What is the notice period?"
     assert ToolArgs().room == 1
     assert [IsaacusExtractArgs(question=question, each_document=each).room for each in (False, True)] == [3, 4]
+    assert IsaacusExtractArgs(question=question, each_document=True, document_ids=["d0"]).room == 3
+    assert GetDocumentTextArgs(document_id="d0").room == 2
+
+
+def test_of_all_places_of_a_document_those_that_say_hardly_anything_are_left_out() -> None:
+    answers = [CitedAnswer((a_citation(SIXTY, SIXTY, 0, confidence),)) for confidence in (0.9, 0.05)]
+    read, _ = rendered(of_each(*answers, named=("d0",)))
+    assert [one["confidence"] for one in (*read["citations"], *read["alternatives"])] == [0.9]
+    assert read["citations"][0]["start"] == 1_000
 
 
 def test_where_nothing_was_found_it_says_so() -> None:

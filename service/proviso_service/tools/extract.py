@@ -76,7 +76,7 @@ class IsaacusExtractArgs(ToolArgs):
     @property
     def room(self) -> int:
         """Whole sentences, and those of several documents, make other calls needless."""
-        return 4 if self.each_document else 3
+        return 4 if self.each_document and len(self.document_ids or ()) != 1 else 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,23 +167,23 @@ class ExtractResult:
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
-            empty = _shown(1_000, answer, citation, passage.empty(), each=self._asks_each)
+            empty = _shown(1_000, answer, citation, passage.empty(), self.outcome.query)
             share = fair_share(room, documents - position % documents, empty, self._least_chars)
             shown = min(share, max(most, citation.end - citation.start))
             part = _excerpt_around(passage, citation, stems, shown, self._least_chars)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
-            frame[place].append(_shown(number(part), answer, citation, part, each=self._asks_each))
+            frame[place].append(_shown(number(part), answer, citation, part, self.outcome.query))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
 
     def _worth_showing(self) -> list[tuple[str, CitedAnswer | None, AnswerCitation]]:
-        """The passages to show, in order: where each document of a matter was asked, without those that say hardly
-        anything beside a sure answer."""
+        """The passages to show, in order: where each document of a matter was asked, or one for all its places, without
+        those that say hardly anything beside a likely answer."""
         found = self._by_weight()
-        is_named = bool(self.outcome.query.document_ids)
-        if is_named or not self._asks_each or (found[:1] and found[0][2].confidence < _LIKELY):
+        are_named = len(self.outcome.query.document_ids) > 1
+        if are_named or not self._asks_each or (found[:1] and found[0][2].confidence < _LIKELY):
             return found
         return [one for one in found if one[2].confidence >= _UNLIKELY]
 
@@ -261,8 +261,9 @@ def _excerpt_around(
 
 
 def _shown(
-    ref: int, answer: CitedAnswer | None, citation: AnswerCitation, part: SourcePassage, *, each: bool
+    ref: int, answer: CitedAnswer | None, citation: AnswerCitation, part: SourcePassage, query: ExtractQuery
 ) -> dict[str, Any]:
+    each, of_many = query.each_document, query.each_document and len(query.document_ids) != 1
     # The text holds the whole of the answer, and where each document was asked hardly more than a long one.
     is_told = answer is not None and not (each and len(answer.text) > MAX_OTHER_SHOWN)
     said: dict[str, Any] = {"answer": answer.text[:MAX_OTHER_SHOWN]} if answer and is_told else {}
@@ -277,6 +278,7 @@ def _shown(
         "filename": part.filename,
         "heading": part.heading,
         **place,
+        **({} if of_many else {"start": part.start}),
         "text": part.text,
     }
 

@@ -8,11 +8,21 @@ import pytest
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.each_document import asked_of_each
-from proviso_service.embedded.chat.extracted import closest, of_parts, sentence_of, side_by_side, stated_answer
+from proviso_service.embedded.chat.extracted import (
+    closest,
+    of_parts,
+    offered,
+    places_of_all,
+    sentence_of,
+    side_by_side,
+    stated_answer,
+    to_read_on,
+    with_text,
+)
 from proviso_service.embedded.chat.mentions import find_mentions, proper_words
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, find_target_documents
-from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers, ListedDocument
+from proviso_service.tool_results import DocumentList, DocumentPart, ExtractedAnswer, ExtractedAnswers, ListedDocument
 
 NAMES = ("a.txt", "b.txt", "c.txt")
 LISTED = tuple(ListedDocument(document_id=name, filename=name, processing_status="ready") for name in NAMES)
@@ -48,6 +58,23 @@ def test_what_is_less_sure_is_listed_apart_and_a_second_place_is_quoted() -> Non
     assert "name the Landlord" in line
     assert "b.txt" in unsure
     assert "c.txt" not in unsure
+
+
+@pytest.mark.parametrize(
+    ("question", "confidence", "is_stated"),
+    [
+        ("Which of our contracts ask for insurance cover?", 0.7, True),
+        ("Which of our contracts ask for insurance cover?", 0.55, False),
+        ("Which of our contracts has the longest notice?", 0.7, True),
+        ("Which of our contracts has the longest notice?", 0.55, False),
+    ],
+)
+def test_where_no_document_is_likely_enough_none_is_said_to_have_it(
+    question: str, confidence: float, *, is_stated: bool
+) -> None:
+    answer = said(question, found("a.txt", "The Tenant insures with notice of thirty days.", confidence, 1))
+    assert answer.startswith("I found no document that says so for certain.") is not is_stated
+    assert "a.txt" in answer
 
 
 def test_what_may_have_something_is_not_said_to_have_it_where_those_without_are_asked_for() -> None:
@@ -245,6 +272,46 @@ def test_the_likeliest_of_answers_that_are_not_sure_is_given_with_the_others() -
     )
     unsure = closest(sentences(0.65, 0.4), "a.txt", "Who pays for a recall?", "en")
     assert unsure.startswith("I found no passage that answers this for certain in a.txt. The closest:\n- a.txt: ")
+
+
+def test_what_a_search_has_found_comes_after_the_likely_answers_and_only_with_them() -> None:
+    by_search = [found("a.txt", f"The seller repairs part {n}.", 0, n) for n in range(5, 10)]
+    _, *lines = closest(sentences(0.3), "a.txt", "Who pays for a recall?", "en", by_search).splitlines()
+    assert [line[-3:] for line in lines] == ["[1]", "[5]", "[6]", "[7]"]
+    assert closest([], "a.txt", "Who pays for a recall?", "en", by_search) == ""
+    head, *lines = offered(by_search, "a.txt", "en").splitlines()
+    assert head == "I found no passage that answers this for certain in a.txt. The closest:"
+    assert len(lines) == 3
+
+
+KIND = "the goods are of kind {0} in the schedule, or come later than the day that it sets for goods of kind {0} there;"
+CASES = "The Buyer may refuse delivery in these cases: "
+CASES += " ".join(f"({a}) {KIND.format(a)}" for a in "abcdefgh").rstrip(";") + "."
+
+
+def test_all_that_is_asked_for_is_given_item_by_item_where_it_is_too_long_for_one_quote() -> None:
+    opening = found("a.txt", CASES, 0.8, 1, "The Buyer may refuse delivery in these cases:")
+    inner = found("a.txt", CASES, 0.5, 1, KIND.format("c"))
+    head, first, *items = places_of_all([opening, inner], "a.txt", "en").splitlines()
+    assert head.startswith("These are the places that I found")
+    assert first == "- a.txt: “The Buyer may refuse delivery in these cases:” [1]"
+    assert [line[:8] for line in items] == [f"  - “({letter})" for letter in "abcdefgh"]
+    unsure = places_of_all([opening.model_copy(update={"confidence": 0.4})], "a.txt", "en")
+    assert unsure.startswith("I found no passage that answers this for certain in a.txt. The closest:\n")
+
+
+def test_the_rest_of_an_enumeration_is_read_from_where_it_opens() -> None:
+    cut = CASES[:300]
+    opening = found("a.txt", f"Delivery. {cut}", 0.8, 1, "The Buyer may refuse delivery in these cases:")
+    at = to_read_on([opening.model_copy(update={"start": 5_000})], asks_all=True)
+    assert at is not None
+    assert at[1] == 5_010
+    assert to_read_on([found("a.txt", f"{CASES} It pays.", 0.8, 1, CASES[:45])], asks_all=True) is None
+    assert to_read_on(sentences(0.8), asks_all=True) is None
+    part = DocumentPart(ref=7, document_id="a.txt", filename="a.txt", text=f"{CASES} It pays.")
+    [read] = with_text([opening], [part], asks_all=True)
+    assert (read.ref, read.text) == (7, part.text)
+    assert with_text(sentences(0.8), [part], asks_all=True) == sentences(0.8)
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,8 @@ def test_for_a_figure_within_a_bound_each_document_is_asked_for_its_figure(
         ("Which agreements are governed by the laws of the State of Delaware?", "Delaware", False),
         ("Which of our contracts are not governed by English law?", "English", True),
         ("How many contracts are not under the law of a US state?", "", True),
+        ("How many of our contracts are under the law of a country other than the United States?", "", True),
+        ("Which of the contracts are governed by foreign law?", "", True),
     ],
 )
 def test_for_those_under_a_law_each_document_is_asked_for_its_law(question: str, place: str, *, lacks: bool) -> None:

@@ -1,17 +1,18 @@
 """Writes the answer to a request from the evidence: quotes, names and counts that tools have given, nothing else."""
 
 import re
+from collections.abc import Sequence
 
 from proviso_service.embedded.chat import extracted
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
-from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.quoting import listed, read_out, stated
-from proviso_service.embedded.chat.ranking import best_of_each, rank
-from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
+from proviso_service.embedded.chat.ranking import ScoredSentence, best_of_each, rank
+from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
-from proviso_service.embedded.chat.text import excerpt, one_line, split_sentences
+from proviso_service.embedded.chat.text import excerpt, marked_cuts, one_line, split_sentences, until
 from proviso_service.embedded.chat.wording import (
     bullets,
     counted,
@@ -23,13 +24,15 @@ from proviso_service.embedded.chat.wording import (
     quote,
     said,
 )
-from proviso_service.language import ASKED_NOTE
+from proviso_service.language import ASKED_NOTE, ENGLISH
 from proviso_service.models import Embedder
-from proviso_service.tool_results import DocumentList
+from proviso_service.tool_results import DocumentList, ExtractedAnswer
 
 _MAX_FOUND = 8
 _MAX_DOCUMENTS = 12
 _MANY_DOCUMENTS = 3
+_LEAST_SIMILARITY = 0.35
+"""A sentence that a search has found is offered where no answer is sure, if it is as near to the question as this."""
 
 
 async def answer(request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder) -> str:
@@ -97,11 +100,13 @@ async def _extracted_answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> str:
     """Returns what the extracted answers say, surely where a sentence that reads like an answer is among them."""
-    answers = evidence.answers
     asks_all = extracted.asks_for_all(request, target)
-    if asks_all and (places := extracted.places_of_all(answers, request.language)):
+    answers = extracted.with_text(evidence.answers, evidence.parts, asks_all=asks_all)
+    where = searched_document(request, target)
+    if asks_all and (places := extracted.places_of_all(answers, where, request.language)):
         return places
-    if evidence.calls[-1].args.get("each_document") and not asks_all:
+    asked_each = any(one.args.get("each_document") for one in evidence.calls)
+    if asked_each and not asks_all:
         last, asked = evidence.extracted[-1], request.asked_of_each
         if target.documents or asked is None:
             text = extracted.side_by_side(request, answers, target)
@@ -110,16 +115,42 @@ async def _extracted_answer(
         return text + not_analysed(last.document_errors, request.language) if text else ""
     chosen = answers[0] if extracted.is_sure(answers) else None
     likely = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
-    if len(likely) > 1 or (likely and chosen is None):  # otherwise it takes time and decides nothing
+    read: list[ScoredSentence] = []
+    if len(likely) > 1 or chosen is None:  # otherwise it takes time and decides nothing
         read = await rank(embedder, request.bare_question, evidence.passages)
         chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
     if chosen is None:
-        where = searched_document(request, target)
-        return extracted.closest(answers, where, request.question, request.language)
+        return _closest(request, target, evidence, answers, read)
     if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
         return several
     opening = none_in_view(request, evidence, {chosen.document_id})
     return opening + extracted.stated_answer(chosen, request.language, answers)
+
+
+def _closest(
+    request: UserRequest,
+    target: TargetDocuments,
+    evidence: Evidence,
+    answers: Sequence[ExtractedAnswer],
+    read: Sequence[ScoredSentence],
+) -> str:
+    """Offers what comes closest where no answer is sure: the likeliest answers and what a search has found; for a
+    question that presumes an answer (who, what, when) also the latter alone, and from other documents than the one on
+    view where these were searched too. Empty where nothing comes near."""
+    near = [one for one in read if one.similarity >= _LEAST_SIMILARITY]
+    found = [one.as_answer for one in (best_of_each(near, lambda one: id(one.passage)) if near else ())]
+    meant = [one for one in found if not target.documents or one.document_id in target.ids]
+    where = searched_document(request, target)
+    text = extracted.closest(answers, where, request.question, request.language, meant)
+    if text or not (pattern("open").search(request.question) or request.language != ENGLISH):
+        return text
+    others = [one for one in found if one not in meant]
+    if others:
+        opening = none_in_view(request, evidence, {one.document_id for one in others})
+        return opening + extracted.offered(others, "", request.language)
+    may_widen = request.scope is Scope.VIEWED_FIRST and evidence.has_other_documents
+    is_widened = any(not search.document_ids for search in evidence.searches)
+    return "" if may_widen and not is_widened else extracted.offered(meant, where, request.language)
 
 
 def _definition(request: UserRequest, evidence: Evidence) -> str:
@@ -129,7 +160,6 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
     forms = (
         rf"{marked}\W+(?:\w+\W+){{0,6}}?(?:means?|shall mean|refers? to|includes?|is|has the meaning)\b",
         rf"\([^()]{{0,60}}{marked}[^()]*\)",
-        marked,
     )
     sentences = [
         (passage, one)
@@ -137,14 +167,16 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
         for one in split_sentences(passage.text, passage.heading)
     ]
     for form in forms:
-        pattern = re.compile(form, re.IGNORECASE)
+        defines = re.compile(form, re.IGNORECASE)
         lines: dict[str, tuple[str, str]] = {}
         for passage, one in sentences:
-            if pattern.search(one):
-                quoted = quote(excerpt(one, pattern), passage.ref)
+            if defines.search(one):
+                # What a term in brackets stands for is said before them.
+                said_of_it = excerpt(one, defines) if form is forms[0] else until(one, defines)
+                quoted = quote(marked_cuts(said_of_it), passage.ref)
                 lines.setdefault(passage.document_id, (place(passage), quoted))
         found = list(lines.values())[:_MAX_DOCUMENTS]
-        if len(found) > 1 and form is not marked:  # each agreement of a matter may mean something else by it
+        if len(found) > 1:  # each agreement of a matter may mean something else by it
             several = bullets(f"{where}: {quoted}" for where, quoted in found)
             return f"{said('documents_say', request.language)}\n{several}"
         if found:

@@ -150,9 +150,12 @@ class Evidence:
     failures: tuple[str, ...] = ()
 
     def has_searched(self, document_id: str) -> bool:
-        """Whether a document was searched among few, and not passed over: in a search of the whole matter its passages
-        may have had to give way to those of others."""
-        return any(
+        """Whether a document was searched among few, or all of it was asked for, and it was not passed over: in a
+        search of the whole matter its passages may have had to give way to those of others."""
+        is_asked = any(
+            document_id in (call.args.get("document_ids") or ()) for call in self.calls if call.name == EXTRACT_TOOL
+        )
+        return (is_asked and bool(self.extracted)) or any(
             document_id in search.document_ids and (search.on_view is None or search.on_view.searched is not False)
             for search in self.searches
         )

@@ -23,6 +23,9 @@ from proviso_service.tool_results import DocumentList, ExtractedAnswer, Extracte
 _PROBABLY = 0.45
 """From here on a document is said to have what was asked for; below, it may have it."""
 
+_LEAST_OF_SUREST = 0.62
+"""Where no document comes up to this, none is said to have it for certain."""
+
 _AS_SURE = 0.2
 _AS_LIKELY, _LEAST_DOUBT = 0.25, 0.001
 """A document does not count as one that lacks something where its odds are so large a part of the surest one's."""
@@ -58,15 +61,21 @@ def by_document(
     meant = named if asked.place else named or having  # of laws, those of the country that is named
     certain = [one for one in meant if _is_certain(one)]
     if asks_extreme and (chosen := _extreme(certain or meant, largest=asks_largest)):
-        others = [one for one in meant if one is not chosen]
-        return line_of(chosen[0]) + _paragraph("other_figures", others, language)
+        return _with_others(chosen, [one for one in meant if one is not chosen], language)
     if asked.bound and meant:
         return _within(asked.bound, meant, extracted, language)
     if not having:
         return closest(extracted.answers, "", question, language)
-    if not certain:
+    if not certain or certain[0][0].confidence < _LEAST_OF_SUREST:
         return f"{said('none_for_certain', language)}\n{_lines(meant or having, language)}"
     return _some_of_all(certain, extracted, language) + _less_sure(meant, language)
+
+
+def _with_others(chosen: _Having, others: Sequence[_Having], language: str) -> str:
+    """Says what the document says that has most or least of something, and what the others say."""
+    if chosen[0].confidence < _LEAST_OF_SUREST:
+        return f"{said('none_for_certain', language)}\n{_lines([chosen, *others], language)}"
+    return line_of(chosen[0]) + _paragraph("other_figures", others, language)
 
 
 def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:

@@ -51,7 +51,8 @@ def _asked_by(predicate: str) -> EachDocument | None:
     lacking = pattern("lacks").match(predicate)
     if law := pattern("law_of").search(predicate):
         place = law["named"] or law["of"] or ""
-        return EachDocument("Which law governs this agreement?", lacks=lacking is not None, place=place)
+        lacks = lacking is not None or pattern("foreign_law").search(predicate) is not None
+        return EachDocument("Which law governs this agreement?", lacks=lacks, place=place)
     if lacking:
         kept = next(filter(None, lacking.groups()), "")
         return EachDocument(_of_one(f"{kept} {predicate[lacking.end() :]}"), lacks=True)

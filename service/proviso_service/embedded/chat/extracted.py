@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from proviso_service.embedded.chat.comparison import larger_line
+from proviso_service.embedded.chat.enumerations import Enumeration, holding, opened_at
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import (
@@ -21,7 +22,7 @@ from proviso_service.embedded.chat.text import (
 )
 from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
-from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
+from proviso_service.tool_results import DocumentPart, ExtractedAnswer, ExtractedAnswers
 
 _SURE, _LIKELY = 0.88, 0.7
 """From the first on an answer is stated, not offered: lower, fewer of the questions that were worked with are answered
@@ -41,18 +42,31 @@ HAS_CLAUSE = 0.25
 _PLACE_OF_ALL = 0.2
 """From here on a place is shown where all of a document are asked for."""
 
-_CLOSEST = 5
+_LEAST_OF_ALL = 0.5
+"""Where the surest place is less sure, all places are offered alone."""
+
+_CLOSEST, _FOUND = 6, 3
 _OF_EACH, _OF_EACH_LIKELY = 2, 3
 
 _MAX_OF_LIST_CHARS = 900
 _MAX_MARK_CHARS = 8
 
 
+_MAX_ITEMS = 16
+_MAX_ITEM_CHARS = 400
+_IS_ITEM = re.compile(r"[;,]\s*(?:and|or)?\s*$")
+_MOST_READ_ON = 3
+_MIN_BEGINNING_CHARS = 20
+_READ_BACK_CHARS = 1_500
+
+
 class Place(NamedTuple):
-    """An answer, and what is quoted of its passage."""
+    """An answer, and what is quoted of its passage: where this opens an enumeration that is too long for one quote, its
+    `items` each by itself."""
 
     answer: ExtractedAnswer
     quoted: str
+    items: tuple[str, ...] = ()
 
 
 def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
@@ -84,8 +98,8 @@ def stated_answer(answer: ExtractedAnswer, language: str, others: Sequence[Extra
     """States an answer, and lists those of the `others` that may be meant, the more of them the less sure it is."""
     is_sure = answer.confidence >= _SURE
     least = _LIKELY if is_sure else _OFFERED
-    first, *likely = places_of([answer, *(one for one in others if one.confidence >= least)])
-    quoted = _quoted(answer) if is_sure else _quote_of(first)
+    first, *likely = _listed(places_of([answer, *(one for one in others if one.confidence >= least)]))
+    quoted = _quoted(answer) if is_sure and not first.items else _quote_of(first)
     return said("says", language, place=place(answer), quote=quoted) + _also(likely[: _CLOSEST - 1], language)
 
 
@@ -96,13 +110,29 @@ def stated_by_several(answers: Sequence[ExtractedAnswer], language: str) -> str:
     return f"{said('documents_say', language)}\n{bullets(map(line_of, stated))}" if len(stated) > 1 else ""
 
 
-def closest(answers: Sequence[ExtractedAnswer], where: str, question: str, language: str) -> str:
-    """Offers the likeliest answers where none is sure; empty where none comes near."""
-    near = _near(answers, question)[:_CLOSEST]
-    if near and near[0].answer.confidence >= _LIKELY:
+def closest(
+    answers: Sequence[ExtractedAnswer],
+    where: str,
+    question: str,
+    language: str,
+    found: Sequence[ExtractedAnswer] = (),
+) -> str:
+    """Offers the likeliest answers where none is sure, and then what a search has `found`; empty where no answer comes
+    near."""
+    likely = [one.answer for one in _near(answers, question)[:_CLOSEST]]
+    if not likely:
+        return ""
+    asks_all = pattern("asks_all").search(question) is not None
+    near = _listed(places_of([*likely, *found])[: len(likely) + _FOUND], asks_all=asks_all)
+    if near[0].answer.confidence >= _LIKELY:
         likeliest = said("likeliest", language, place=place(near[0].answer), quote=_quote_of(near[0]))
         return likeliest + _also(near[1:], language)
     return _offered(near, where, language)
+
+
+def offered(found: Sequence[ExtractedAnswer], where: str, language: str) -> str:
+    """Offers what a search has found; empty where it is nothing."""
+    return _offered(_listed(places_of(found)[:_FOUND]), where, language)
 
 
 def _also(others: Sequence[Place], language: str) -> str:
@@ -146,10 +176,14 @@ def asks_for_all(request: UserRequest, target: TargetDocuments) -> bool:
     return len(target.documents) == 1 and pattern("asks_all").search(request.question) is not None
 
 
-def places_of_all(answers: Sequence[ExtractedAnswer], language: str) -> str:
-    """Lists the likely answers of a document; empty where there are none."""
-    likely = places_of([one for one in answers if one.confidence >= _PLACE_OF_ALL], _MAX_OF_LIST_CHARS)
-    return f"{said('all_found', language)}\n{bullets(map(line_of_place, likely))}" if likely else ""
+def places_of_all(answers: Sequence[ExtractedAnswer], where: str, language: str) -> str:
+    """Lists the likely answers of a document, which are offered where none comes near a sure one; empty where there are
+    none."""
+    found = places_of([one for one in answers if one.confidence >= _PLACE_OF_ALL], _MAX_OF_LIST_CHARS)
+    likely = _listed(found, asks_all=True)
+    if not likely or likely[0].answer.confidence < _LEAST_OF_ALL:
+        return _offered(likely, where, language)
+    return f"{said('all_found', language)}\n{bullets(map(line_of_place, likely))}"
 
 
 def places_of(answers: Sequence[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -> list[Place]:
@@ -161,6 +195,63 @@ def places_of(answers: Sequence[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -
         others = [other.quoted for other in found if other.answer.document_id == one.document_id]
         if not any(own in text or text in own for text in others):
             found.append(Place(one, _with_neighbours(one, own, others, most)))
+    return found
+
+
+def _listed(places: Sequence[Place], *, asks_all: bool = False) -> list[Place]:
+    """Returns the places, those that open an enumeration with its items; where all is asked for also those that are in
+    one. What is then quoted already is left out."""
+    found: list[Place] = []
+    for one in places:
+        own = sentence_of(one.answer)
+        if any(own in text for other in found for text in (other.quoted, *other.items)):
+            continue
+        listed = _enumeration_of(one.answer, own, asks_all=asks_all)
+        found.append(_place_of(one.answer, listed) if listed else one)
+    return found
+
+
+def _place_of(answer: ExtractedAnswer, listed: Enumeration) -> Place:
+    whole = " ".join((listed.opening, *listed.items))
+    if len(whole) <= MAX_QUOTE_CHARS and whole in one_line(plain(answer.text)):
+        return Place(answer, whole)
+    return Place(answer, listed.opening, listed.items)
+
+
+def _enumeration_of(answer: ExtractedAnswer, own: str, *, asks_all: bool) -> Enumeration | None:
+    text = plain(answer.text)
+    at = re.search(r"\s+".join(map(re.escape, own.split())), text)
+    if at is None or not (asks_all or own.endswith(":")):
+        return None
+    opened = opened_at(text, *at.span())
+    return holding(text, at.start()) if opened is None and asks_all else opened
+
+
+def to_read_on(answers: Sequence[ExtractedAnswer], *, asks_all: bool) -> tuple[ExtractedAnswer, int] | None:
+    """Returns the likeliest answer that opens an enumeration of which the passage does not hold all, or where all is
+    asked for is an item of one, and where to read on in its document; None where there is none."""
+    for one in answers[:_MOST_READ_ON]:
+        own = sentence_of(one)
+        listed = _enumeration_of(one, own, asks_all=asks_all)
+        is_item = asks_all and _IS_ITEM.search(own) is not None
+        if one.confidence >= _LEAST and (is_item or own.endswith(":") or listed) and not (listed and listed.is_whole):
+            before = one.text.partition(own[:_MIN_BEGINNING_CHARS])[0]
+            at = len(before) if len(before) < len(one.text) else 0
+            return one, max(0, one.start + at - (_READ_BACK_CHARS if is_item else 0))
+    return None
+
+
+def with_text(
+    answers: Sequence[ExtractedAnswer], parts: Sequence[DocumentPart], *, asks_all: bool
+) -> list[ExtractedAnswer]:
+    """Returns the answers; those that open an enumeration of what was read on of their documents, or are in one where
+    all is asked for, with this text."""
+    found = list(answers)
+    for part in parts:
+        for at, one in enumerate(found):
+            read = one.model_copy(update={"text": part.text, "ref": part.ref})
+            if part.document_id == one.document_id and _enumeration_of(read, sentence_of(one), asks_all=asks_all):
+                found[at] = read
     return found
 
 
@@ -207,7 +298,8 @@ def side_by_side(request: UserRequest, answers: Sequence[ExtractedAnswer], targe
         if one.document_id not in best
     ]
     lines += lines_of_missing(target, language)
-    firsts = [(one.filename, sentence_of(one), one.ref) for (one, _), *_ in found if one.confidence >= HAS_CLAUSE]
+    best_of = [some[0].answer for some in found]
+    firsts = [(one.filename, sentence_of(one), one.ref) for one in best_of if one.confidence >= HAS_CLAUSE]
     larger = larger_line(request.question, firsts) if len(firsts) == len(target.documents) else ""
     return f"{said('side_by_side', language)}\n{bullets(lines)}{larger}" if best else ""
 
@@ -228,7 +320,11 @@ def line_of_place(found: Place) -> str:
 
 
 def _quote_of(found: Place) -> str:
-    return quote(marked_cuts(found.quoted), found.answer.ref)
+    ref = found.answer.ref
+    items = [f"\n  - {quote(marked_cuts(one_line(item, _MAX_ITEM_CHARS)), ref)}" for item in found.items[:_MAX_ITEMS]]
+    if len(found.items) > _MAX_ITEMS:
+        items.append(f"\n  - {said('and_more', count=len(found.items) - _MAX_ITEMS)}")
+    return quote(marked_cuts(found.quoted), ref) + "".join(items)
 
 
 def lines_of_missing(target: TargetDocuments, language: str) -> list[str]:

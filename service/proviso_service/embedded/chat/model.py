@@ -24,7 +24,7 @@ from proviso_service.embedded.chat.answers import answer, language_notes, no_ans
 from proviso_service.embedded.chat.conversation import Call, ReadConversation, read_conversation, read_evidence
 from proviso_service.embedded.chat.intents import IntentRecogniser
 from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, pattern
-from proviso_service.embedded.chat.planning import Tools, documentation_call, next_calls, second_look
+from proviso_service.embedded.chat.planning import Tools, documentation_call, next_calls, read_on, second_look
 from proviso_service.embedded.chat.request import TargetDocuments, find_target_documents
 from proviso_service.embedded.chat.result_answers import is_about_uploads, uploads_answer
 from proviso_service.embedded.chat.understanding import understand
@@ -73,7 +73,8 @@ async def _document_step(
         request, target = replace(request, intent=Intent.FACT), TargetDocuments()
     else:
         target = find_target_documents(request, evidence, conversation.last_answer)
-        if calls := next_calls(request, target, evidence, tools):
+        calls = next_calls(request, target, evidence, tools) or read_on(request, target, evidence, tools)
+        if calls:
             return ModelStep(calls=calls)
         if not evidence.calls:
             return ModelStep(said("no_tools" if conversation.current.has_matter else "no_matter"))

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from proviso_service.embedded.chat.conversation import Call, Evidence
-from proviso_service.embedded.chat.extracted import asks_for_all
+from proviso_service.embedded.chat.extracted import asks_for_all, to_read_on
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, find_mentions, proper_words, without_mentions
 from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
@@ -29,6 +29,7 @@ from proviso_service.tool_results import (
 MAX_CALLS = 3
 _MAX_QUERY_CHARS = 300
 _MAX_TEXT_CHARS = 2_000
+_MAX_READ_ON_CHARS = 4_500
 # Low, because the model scores the sentences of the passages itself; what is plainly unrelated is still left out.
 _THRESHOLD = 0.1
 # With 0.3 and 0.8 fewer of the questions that were worked with are answered.
@@ -85,6 +86,21 @@ def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -
     if about_documents or request.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
         return None
     return _accepted(Call(RETRIEVER_TOOL, {"query": one_line(request.question, _MAX_QUERY_CHARS)}), tools)
+
+
+def read_on(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
+    """Returns the call that reads the rest of an enumeration which a likely answer opens; none where there is none."""
+    asks_all = asks_for_all(request, target)
+    asked = evidence.calls[-1].args if evidence.calls else {}
+    is_each = bool(asked.get("each_document")) and not asks_all
+    if is_each or len(evidence.extracted) != 1 or evidence.parts or TEXT_TOOL not in tools:
+        return []
+    found = to_read_on(evidence.answers, asks_all=asks_all) if len(evidence.calls) < MAX_CALLS else None
+    if found is None:
+        return []
+    answer, start = found
+    args = {"document_id": answer.document_id, "start": start, "max_length": _MAX_READ_ON_CHARS}
+    return [_accepted(Call(TEXT_TOOL, args), tools)]
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
@@ -203,6 +219,7 @@ def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, eac
     if len(target.documents) > 1 and (names := proper_words(question)):
         # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)
+    question = pattern("lists_cases").sub("When", pattern("all_of_it").sub("", question))
     args = {"question": one_line(question)} | _where(target) | ({"each_document": True} if each else {})
     return Call(EXTRACT_TOOL, args)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proviso_service.embedded.chat.text import content_stems, split_sentences, stems
 from proviso_service.models import Embedder
-from proviso_service.tool_results import FoundPassage
+from proviso_service.tool_results import ExtractedAnswer, FoundPassage
 
 _MAX_SENTENCES = 64
 
@@ -45,6 +45,11 @@ class ScoredSentence:
         if self.overlap >= 1 / 2:
             return self.score >= (_MIN_FULL_SCORE if self.overlap == 1 else _MIN_SCORE)
         return self.overlap >= 1 / 3 and self.similarity >= _SURE_SIMILARITY
+
+    @property
+    def as_answer(self) -> ExtractedAnswer:
+        """The sentence as an answer of which nothing is sure."""
+        return ExtractedAnswer(answer=self.sentence, **self.passage.model_dump(exclude={"confidence"}))
 
 
 async def rank(embedder: Embedder, question: str, passages: Sequence[FoundPassage]) -> list[ScoredSentence]:

@@ -146,6 +146,11 @@ def _pieces(text: str) -> list[str]:
     return [*pieces, text[start:]]
 
 
+def first_piece(text: str) -> str:
+    """Returns the text as far as its first sentence or item goes."""
+    return _pieces(text)[0]
+
+
 def paragraphs(text: str) -> list[str]:
     """Returns the paragraphs of a text with collapsed white space, without empty ones."""
     found = (_TAIL.sub("", one_line(part)) for part in re.split(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d))", plain(text)))
@@ -175,3 +180,12 @@ def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, most: int = 
     clause = max(sentence.rfind(mark, 0, found.start()) for mark in (";", ",", ":", "."))
     start = clause + 1 if found.end() - clause <= most else found.start()
     return one_line(sentence[start:], most)
+
+
+def until(sentence: str, evidence: re.Pattern[str], most: int = MAX_QUOTE_CHARS) -> str:
+    """Returns the part of a sentence, of at most `most` characters, that ends with the first match of `evidence`, and
+    the rest of the sentence as far as it fits."""
+    found = evidence.search(sentence)
+    if len(sentence) <= most or found is None or found.end() <= most:
+        return one_line(sentence, most)
+    return sentence[sentence.find(" ", found.end() - most) + 1 : found.end()]

@@ -1,0 +1,169 @@
+"""Finds enumerations in a text ("(a) ...; (b) ...", "1. ... 2. ...", "6.1.1 ... 6.1.2 ...") and what opens them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from proviso_service.embedded.chat.text import first_piece, one_line
+
+_MARK = re.compile(
+    r"(?:(?<=[\s:;,.])|^)(?:\((?P<in_brackets>[a-z]{1,5}|[A-Z]|\d{1,2})\)"
+    r"|(?P<open>[a-z]{1,5}|[A-Z]|\d{1,2}(?:\.\d{1,2}){0,3})(?P<end>[.)]?))(?=\s|(?<=[.)])[A-Z])"
+    r"|^[ \t]*(?P<bullet>[-*\u2022\u00b7])(?=\s)",
+    re.MULTILINE,
+)
+_REFERS = re.compile(
+    r"\b(?:article|clause|item|paragraph|part|section|sub-?clause|sub-?paragraph|sub-?section)s?\s*$", re.IGNORECASE
+)
+_NUMERALS = tuple(
+    tens + ones for tens in ("", "x") for ones in ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+)
+_BULLET = "-"
+_FIRST = frozenset(("i", "a", "A", "1"))
+_SENTENCE_END = re.compile(r"[.?!][\"\u201d\u2019)]*\s+|\n\s*\n")
+_OPENS = re.compile(r"[:;,\u2013\u2014-]\W*$")
+_GOES_ON = re.compile(r"[^.;?!]$|;$")
+_STATES = re.compile(r"[.;?!]\W*$")
+_PAGE_END = re.compile(r"(?:\s*\n\s*\n\s*(?:(?:Page )?\d{1,3}\b[^\n]*|Source:[^\n]*))+\s*$")
+
+_MAX_ITEM_CHARS = 3_000
+_MAX_OPENING_CHARS = 700
+_MAX_BETWEEN_CHARS = 60
+_REFERENCE_CHARS = 20
+_MANY_CHARS = 300
+"""An item that is longer, and holds an enumeration of its own, is what opens that one, and its items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """What opens some items, and the items with their marks, both with collapsed white space. `is_whole` is false where
+    the text ends with the last item, so that others may follow."""
+
+    opening: str
+    items: tuple[str, ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    start: int
+    end: int
+    style: str
+    label: str
+
+    @property
+    def is_first(self) -> bool:
+        return self.style == _BULLET or self.label.rpartition(".")[2] in _FIRST
+
+    @property
+    def numbers_clauses(self) -> bool:
+        """Whether it may as well be the number of a clause."""
+        return self.style not in ("()", ")", _BULLET)
+
+    def is_followed_by(self, other: "_Mark") -> bool:
+        return other.style == self.style and other.label in self._following
+
+    @property
+    def _following(self) -> set[str]:
+        """What comes after the number or letter: an "i" may be a letter or a numeral."""
+        if self.style == _BULLET:
+            return {self.label}
+        before, dot, last = self.label.rpartition(".")
+        if last.isdigit():
+            return {f"{before}{dot}{int(last) + 1}"}
+        following = {chr(ord(last) + 1)} if len(last) == 1 else set()
+        if last in _NUMERALS[:-1]:
+            following.add(_NUMERALS[_NUMERALS.index(last) + 1])
+        return following
+
+
+def opened_at(text: str, start: int, end: int) -> Enumeration | None:
+    """Returns the enumeration that the part of a text from `start` to `end` opens; None where it opens none."""
+    marks = list(_marks(text))
+    opens_what_follows = _STATES.search(text[start:end]) is None
+    for first in marks:
+        is_there = first.start < end or (opens_what_follows and _is_short(text[end : first.start]))
+        opening = text[start : min(end, first.start)].strip()
+        if first.is_first and start < first.start and is_there and _may_open(opening, first):
+            found = _enumeration(text, opening, _chain(first, marks))
+            if len(found.items) > 1:
+                return found
+    return None
+
+
+def holding(text: str, start: int) -> Enumeration | None:
+    """Returns the innermost enumeration that has the place `start` of a text in one of its items; None where there is
+    none."""
+    marks = list(_marks(text))
+    for first in reversed(marks):
+        if first.is_first and first.start <= start:
+            opening = text[_opening_before(text, first.start) : first.start].strip()
+            chain = _chain(first, marks) if _may_open(opening, first) else []
+            if len(chain) > 1 and start < chain[-1].start + len(first_piece(text[chain[-1].start :])):
+                return _enumeration(text, opening, chain)
+    return None
+
+
+def _enumeration(text: str, opening: str, chain: Sequence[_Mark]) -> Enumeration:
+    last = text[chain[-1].start :]
+    of_last = first_piece(last)
+    items = [one for before, after in pairwise(chain) for one in _items(text[before.start : after.start])]
+    inner = opened_at(last, 0, len(of_last)) if of_last.rstrip().endswith(":") else None
+    items += [one_line(of_last), *inner.items] if inner else _items(of_last)
+    is_whole = inner.is_whole if inner else len(of_last) < len(last)
+    return Enumeration(one_line(opening), tuple(items), is_whole)
+
+
+def _items(item: str) -> Iterator[str]:
+    """Yields an item, or what opens the items of its own and these."""
+    item = _PAGE_END.sub("", item)
+    inner = opened_at(item, 0, len(item)) if len(item) > _MANY_CHARS else None
+    if inner is None:
+        yield one_line(item)
+    else:
+        yield inner.opening
+        yield from inner.items
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    for found in _MARK.finditer(text):
+        label = found["in_brackets"] or found["open"]
+        if found["bullet"]:
+            yield _Mark(found.start("bullet"), found.end(), _BULLET, found["bullet"])
+        elif (found["in_brackets"] or found["end"] or "." in label) and not _refers(text, found.start()):
+            style = "()" if found["in_brackets"] else found["end"]
+            yield _Mark(found.start(), found.end(), style + "." * label.count("."), label)
+
+
+def _refers(text: str, at: int) -> bool:
+    """Tells whether a number or letter names a clause, as in "clause (b)"."""
+    return _REFERS.search(text[max(0, at - _REFERENCE_CHARS) : at]) is not None
+
+
+def _chain(first: _Mark, marks: Sequence[_Mark]) -> list[_Mark]:
+    """Returns the marks that count on from the first one."""
+    chain = [first]
+    for one in marks:
+        if chain[-1].start < one.start <= chain[-1].end + _MAX_ITEM_CHARS and chain[-1].is_followed_by(one):
+            chain.append(one)
+    return chain
+
+
+def _may_open(opening: str, first: _Mark) -> bool:
+    """Tells whether a text may open items of which this is the first: what ends with a colon, or, before what is no
+    number of a clause, any text that is no sentence of its own."""
+    return bool(opening) and (_OPENS if first.numbers_clauses else _GOES_ON).search(opening) is not None
+
+
+def _is_short(between: str) -> bool:
+    """Tells whether so little stands between a sentence and an item that the sentence opens it: a title, or the end of
+    a page."""
+    return len(one_line(between)) <= _MAX_BETWEEN_CHARS and not _STATES.search(one_line(between))
+
+
+def _opening_before(text: str, end: int) -> int:
+    """Returns where the sentence begins that opens the items from `end` on."""
+    begin = max(0, end - _MAX_OPENING_CHARS)
+    breaks = [found.end() for found in _SENTENCE_END.finditer(text, begin, end) if text[found.end() : end].strip()]
+    return breaks[-1] if breaks else begin
