@@ -99,7 +99,7 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
 async def _extracted_answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> str:
-    """Returns what the extracted answers say, surely where a sentence that reads like an answer is among them."""
+    """Returns what the extracted answers say, or what comes closest where none is sure."""
     asks_all = extracted.asks_for_all(request, target)
     answers = extracted.with_text(evidence.answers, evidence.parts, asks_all=asks_all)
     where = searched_document(request, target)
@@ -113,18 +113,13 @@ async def _extracted_answer(
         else:
             text = by_document(request, asked, last, evidence.listing)
         return text + not_analysed(last.document_errors, request.language) if text else ""
-    chosen = answers[0] if extracted.is_sure(answers) else None
-    likely = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
-    read: list[ScoredSentence] = []
-    if len(likely) > 1 or chosen is None:  # otherwise it takes time and decides nothing
+    if not extracted.is_sure(answers):
         read = await rank(embedder, request.bare_question, evidence.passages)
-        chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
-    if chosen is None:
         return _closest(request, target, evidence, answers, read)
     if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
         return several
-    opening = none_in_view(request, evidence, {chosen.document_id})
-    return opening + extracted.stated_answer(chosen, request.language, answers)
+    opening = none_in_view(request, evidence, {answers[0].document_id})
+    return opening + extracted.stated_answer(answers[0], request.language, answers)
 
 
 def _closest(
@@ -157,9 +152,11 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
     """Quotes the sentence of each document that defines the term; empty where there is none."""
     term = _in_any_number(r"\s+".join(map(re.escape, request.term.split())))
     marked = rf"[\"\u201c]\s*(?:the\s+)?{term}\s*[\"\u201d]"
+    follows = rf"{marked}\W+(?:\w+\W+){{0,6}}?"
     forms = (
-        rf"{marked}\W+(?:\w+\W+){{0,6}}?(?:means?|shall mean|refers? to|includes?|is|has the meaning)\b",
+        rf"{follows}(?:means?|shall mean|refers? to|has the meaning)\b",
         rf"\([^()]{{0,60}}{marked}[^()]*\)",
+        rf"{follows}(?:includes?|is)\b",
     )
     sentences = [
         (passage, one)
@@ -172,7 +169,7 @@ def _definition(request: UserRequest, evidence: Evidence) -> str:
         for passage, one in sentences:
             if defines.search(one):
                 # What a term in brackets stands for is said before them.
-                said_of_it = excerpt(one, defines) if form is forms[0] else until(one, defines)
+                said_of_it = until(one, defines) if form is forms[1] else excerpt(one, defines)
                 quoted = quote(marked_cuts(said_of_it), passage.ref)
                 lines.setdefault(passage.document_id, (place(passage), quoted))
         found = list(lines.values())[:_MAX_DOCUMENTS]

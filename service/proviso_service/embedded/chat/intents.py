@@ -21,7 +21,7 @@ _MIN_NEARNESS = 0.3
 # An intent that has nothing to do with documents must be nearer than the best other one, by this much.
 _MARGIN = 0.02
 _DOCUMENT_MARGIN = 0.18
-_MAX_SMALL_TALK_WORDS = 4
+_MAX_SMALL_TALK_WORDS, _MAX_SMALL_TALK_SUBJECT = 8, 4
 
 
 class IntentRecogniser:
@@ -81,7 +81,8 @@ def _score(question: str, intent: Intent, nearness: float) -> float:
 
 
 def _needed_margin(question: str, other: Intent) -> float:
-    if other in (Intent.GREETING, Intent.THANKS) and len(content_words(question)) > _MAX_SMALL_TALK_WORDS:
+    is_long = len(content_words(question)) > _MAX_SMALL_TALK_SUBJECT or len(question.split()) > _MAX_SMALL_TALK_WORDS
+    if is_long and other in (Intent.GREETING, Intent.THANKS):
         return 1.0  # a courtesy in front of a question does not make it small talk
     if other is Intent.ABOUT and not pattern("about_assistant").search(question):
         return 1.0  # "Who has to help the buyers?" is no question about the assistant
