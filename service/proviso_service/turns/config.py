@@ -12,8 +12,8 @@ class TurnConfig(TurnSettings):
     tool_result_chars: int = Field(
         2_500,
         ge=100,
-        description="Most characters of a tool result for the chat model; three times as many for an extraction, four "
-        "times where it asks each document.",
+        description="Most characters of a tool result for the chat model; twice as many for the text of a document, "
+        "three times for an extraction, four times where it asks each of several documents.",
     )
     min_tool_result_chars: int = Field(
         500,

@@ -27,7 +27,7 @@ from proviso_service.embedded.chat.mentions import (
 )
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences
+from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences, until
 from proviso_service.embedded.chat.wording import quote, said
 
 FILES = [
@@ -375,3 +375,15 @@ def test_names_of_parties_are_read_out_of_a_question(question: str, names: tuple
 )
 def test_kinds_of_agreements_are_known_in_other_languages(question: str, kinds: tuple[str, ...]) -> None:
     assert kinds_abroad(question) == kinds
+
+
+def test_a_long_sentence_is_quoted_up_to_the_term_that_it_defines() -> None:
+    meaning = "the days on which the banks of both towns are open, "
+    sentence = (
+        f'The Buyer pays {"for each crate that it takes over, " * 30}{meaning}("Banking Days") and {"so on " * 200}'
+    )
+    quoted = until(sentence, re.compile(r"\(.Banking Days.\)"))
+    assert quoted.endswith(f'{meaning}("Banking Days")')
+    assert MAX_QUOTE_CHARS - 20 < len(quoted) <= MAX_QUOTE_CHARS
+    assert quoted in sentence
+    assert until("It is short.", re.compile("long")) == "It is short."

@@ -232,6 +232,13 @@ def test_side_by_side_a_document_has_its_likely_answers_or_else_the_closest() ->
     assert last == "- I found nothing on this in c.txt."
 
 
+def test_where_no_document_has_a_likely_answer_none_is_said_to_have_one() -> None:
+    unlikely = [found(name, "The Landlord knows the risk.", 0.2, 1) for name in NAMES]
+    request = UserRequest(Intent.COMPARE, "How do they differ on insurance?")
+    text = side_by_side(request, unlikely, TargetDocuments(documents=LISTED))
+    assert text.startswith("I found no passage that answers this for certain. The closest:\n- a.txt: ")
+
+
 RECALL = (
     "Recalls. The Buyer shall tell the Maker of a recall. The Maker pays where it was careless. In all other cases the "
     "Buyer pays. 9. NOTICES"

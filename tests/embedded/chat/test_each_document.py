@@ -177,6 +177,8 @@ def test_each_document_is_asked_in_other_languages_too(question: str) -> None:
         "Which of these obligations survive termination?",
         "Do all five directors have to sign?",
         "Does any agreement to the contrary prevail?",
+        "There is an older contract that says something different. Which one wins?",
+        "If the price document gets reissued, which one counts?",
     ],
 )
 def test_what_documents_or_parties_must_do_is_no_question_to_each_document(question: str) -> None:

@@ -83,6 +83,13 @@ def test_a_text_that_ends_with_an_item_may_go_on() -> None:
     assert not found.is_whole
 
 
+@pytest.mark.parametrize("item", ["(a) it ends:\n\n", "(i) x; ", "(a) (i) (1) (A) x:\n\n"])
+def test_enumerations_within_one_another_are_read_to_a_bound(item: str) -> None:
+    text = "If:\n\n" + item * (4_000 // len(item))
+    found = opened_at(text, 0, len(text))
+    assert found is None or len(found.items) > 1
+
+
 @given(st.text(alphabet="(a)(b)(i) 1.2;:\n- Xy", max_size=80), st.integers(0, 80), st.integers(0, 80))
 def test_any_text_is_read_and_items_are_its_own_words(text: str, start: int, length: int) -> None:
     begin = min(start, len(text))

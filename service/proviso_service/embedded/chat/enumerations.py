@@ -34,6 +34,10 @@ _REFERENCE_CHARS = 20
 _MANY_CHARS = 300
 """An item that is longer, and holds an enumeration of its own, is what opens that one, and its items."""
 
+_DEPTH, _MOST_FIRST = 2, 6
+"""So many enumerations within one another are read, and so many marks are tried as the first of one: with more the time
+would grow with a power of the length of the text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
@@ -78,15 +82,17 @@ class _Mark:
         return following
 
 
-def opened_at(text: str, start: int, end: int) -> Enumeration | None:
-    """Returns the enumeration that the part of a text from `start` to `end` opens; None where it opens none."""
+def opened_at(text: str, start: int, end: int, depth: int = _DEPTH) -> Enumeration | None:
+    """Returns the enumeration that the part of a text from `start` to `end` opens, and so many within it; None where it
+    opens none."""
     marks = list(_marks(text))
     opens_what_follows = _STATES.search(text[start:end]) is None
-    for first in marks:
+    tried = [one for one in marks if one.is_first and one.start > start][:_MOST_FIRST]
+    for first in tried:
         is_there = first.start < end or (opens_what_follows and _is_short(text[end : first.start]))
         opening = text[start : min(end, first.start)].strip()
-        if first.is_first and start < first.start and is_there and _may_open(opening, first):
-            found = _enumeration(text, opening, _chain(first, marks))
+        if is_there and _may_open(opening, first):
+            found = _enumeration(text, opening, _chain(first, marks), depth)
             if len(found.items) > 1:
                 return found
     return None
@@ -101,24 +107,24 @@ def holding(text: str, start: int) -> Enumeration | None:
             opening = text[_opening_before(text, first.start) : first.start].strip()
             chain = _chain(first, marks) if _may_open(opening, first) else []
             if len(chain) > 1 and start < chain[-1].start + len(first_piece(text[chain[-1].start :])):
-                return _enumeration(text, opening, chain)
+                return _enumeration(text, opening, chain, _DEPTH)
     return None
 
 
-def _enumeration(text: str, opening: str, chain: Sequence[_Mark]) -> Enumeration:
+def _enumeration(text: str, opening: str, chain: Sequence[_Mark], depth: int) -> Enumeration:
     last = text[chain[-1].start :]
     of_last = first_piece(last)
-    items = [one for before, after in pairwise(chain) for one in _items(text[before.start : after.start])]
-    inner = opened_at(last, 0, len(of_last)) if of_last.rstrip().endswith(":") else None
-    items += [one_line(of_last), *inner.items] if inner else _items(of_last)
+    items = [one for before, after in pairwise(chain) for one in _items(text[before.start : after.start], depth)]
+    inner = opened_at(last, 0, len(of_last), depth - 1) if depth and of_last.rstrip().endswith(":") else None
+    items += [one_line(of_last), *inner.items] if inner else _items(of_last, depth)
     is_whole = inner.is_whole if inner else len(of_last) < len(last)
     return Enumeration(one_line(opening), tuple(items), is_whole)
 
 
-def _items(item: str) -> Iterator[str]:
+def _items(item: str, depth: int) -> Iterator[str]:
     """Yields an item, or what opens the items of its own and these."""
     item = _PAGE_END.sub("", item)
-    inner = opened_at(item, 0, len(item)) if len(item) > _MANY_CHARS else None
+    inner = opened_at(item, 0, len(item), depth - 1) if depth and len(item) > _MANY_CHARS else None
     if inner is None:
         yield one_line(item)
     else:

@@ -50,7 +50,6 @@ _OF_EACH, _OF_EACH_LIKELY = 2, 3
 _MAX_OF_LIST_CHARS = 900
 _MAX_MARK_CHARS = 8
 
-
 _MAX_ITEMS = 16
 _MAX_ITEM_CHARS = 400
 _IS_ITEM = re.compile(r"[;,]\s*(?:and|or)?\s*$")
@@ -70,6 +69,10 @@ class Place(NamedTuple):
 
 def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
     return bool(answers) and answers[0].confidence >= _SURE
+
+
+def is_likely(answers: Sequence[ExtractedAnswer]) -> bool:
+    return bool(answers) and answers[0].confidence >= _LIKELY
 
 
 def sentence_of(answer: ExtractedAnswer, most: int = MAX_QUOTE_CHARS) -> str:

@@ -2,6 +2,7 @@
 space and for the marks of Markdown, which are taken out."""
 
 import re
+from collections.abc import Iterable, Iterator
 
 from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
@@ -120,7 +121,7 @@ def _bare(title: str) -> str:
     return " ".join(re.findall(r"\w+", _NUMBER.sub("", plain(title).lstrip("#* ")).lower()))
 
 
-def _with_lists(pieces: list[str]) -> list[str]:
+def _with_lists(pieces: Iterable[str]) -> list[str]:
     """Joins the items of a list to the piece that introduces it, and the parties to `made between:`, as far as they
     fit into a quote."""
     joined: list[str] = []
@@ -134,21 +135,20 @@ def _with_lists(pieces: list[str]) -> list[str]:
     return joined
 
 
-def _pieces(text: str) -> list[str]:
-    pieces: list[str] = []
+def _pieces(text: str) -> Iterator[str]:
     start = 0
     for found in _BREAK.finditer(text):
         before = text[start : found.end()].rstrip()
         if "\n" not in found.group() and _ABBREVIATION.search(before):
             continue
-        pieces.append(text[start : found.end()])
+        yield text[start : found.end()]
         start = found.end()
-    return [*pieces, text[start:]]
+    yield text[start:]
 
 
 def first_piece(text: str) -> str:
     """Returns the text as far as its first sentence or item goes."""
-    return _pieces(text)[0]
+    return next(_pieces(text))
 
 
 def paragraphs(text: str) -> list[str]:
