@@ -31,9 +31,6 @@ from proviso_service.tool_results import DocumentList, ExtractedAnswer
 _MAX_FOUND = 8
 _MAX_DOCUMENTS = 12
 _MANY_DOCUMENTS = 3
-_MOST_READ = 8
-"""So many passages of a search are read where no answer is likely."""
-
 _LEAST_SIMILARITY = 0.35
 """A sentence that a search has found is offered where no answer is sure, if it is as near to the question as this."""
 
@@ -117,8 +114,7 @@ async def _extracted_answer(
             text = by_document(request, asked, last, evidence.listing)
         return text + not_analysed(last.document_errors, request.language) if text else ""
     if not extracted.is_sure(answers):
-        passages = () if extracted.is_likely(answers) else evidence.passages[:_MOST_READ]
-        read = await rank(embedder, request.bare_question, passages)
+        read = await rank(embedder, request.bare_question, evidence.passages)
         return _closest(request, target, evidence, answers, read)
     if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
         return several

@@ -71,10 +71,6 @@ def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
     return bool(answers) and answers[0].confidence >= _SURE
 
 
-def is_likely(answers: Sequence[ExtractedAnswer]) -> bool:
-    return bool(answers) and answers[0].confidence >= _LIKELY
-
-
 def sentence_of(answer: ExtractedAnswer, most: int = MAX_QUOTE_CHARS) -> str:
     """Returns the sentence that holds the answer, cut around it to at most `most` characters. A list or table that it
     opens belongs to it."""
