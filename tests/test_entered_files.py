@@ -13,10 +13,10 @@ from tests.support.running import final_of, running_service
 # of a question and say the service's own sentences in it; two record it in the audit; six run the statements of every
 # turn, in SQLite or PostgreSQL, without SQLAlchemy and together; three store where it stands, so that another process
 # can go on with it; one notes which matters a turn may know of; one says when a turn may begin; one compares vectors
-# for all who search; fourteen extract the answer itself, by the words, values and concepts of sentences; one ranks what
+# for all who search; fourteen extract the answer itself, by the words, values and concepts of sentences; two rank what
 # the search has found, where no answer is sure. Two more may be of work in the background that falls into the same
 # moment.
-MOST_OF_A_CHAT = 141
+MOST_OF_A_CHAT = 142
 
 PACKING = "matters/packing.py"
 QUESTION = "What is the notice period?"

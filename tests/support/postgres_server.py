@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -23,6 +24,9 @@ from proviso_service.backends.sql.database import Database
 T = TypeVar("T")
 
 _NOBODY = 65534
+# PostgreSQL refuses to run as root. A child whose user Popen changes is made by a plain fork, in which gRPC's threads
+# now and then end it before it becomes the program; this one changes its user itself.
+_AS_NOBODY = "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); os.execv(sys.argv[1], sys.argv[1:])"
 _START_S = 60.0
 _WITHOUT_TRIGGERS = "SET session_replication_role = replica"
 # What is lost with the machine may be lost: the tests kill the server, and never the machine.
@@ -165,18 +169,15 @@ class PostgresServer:
         return False
 
     def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
-        nobody = _NOBODY if os.geteuid() == 0 else None
+        as_nobody = [sys.executable, "-c", _AS_NOBODY] if os.geteuid() == 0 else []
         log = self._folder / "log"
         with log.open("ab") as output:
             return subprocess.Popen(
-                [programs() / program, *arguments],
+                [*as_nobody, str(programs() / program), *arguments],
                 stdout=output,
                 stderr=output,
                 cwd="/",
                 start_new_session=True,
-                user=nobody,
-                group=nobody,
-                extra_groups=None if nobody is None else [],
             )
 
     def __enter__(self) -> Self:

@@ -321,7 +321,9 @@ def test_the_rest_of_an_enumeration_is_read_from_where_it_opens() -> None:
     assert with_text(sentences(0.8), [part], asks_all=True) == sentences(0.8)
 
 
-@pytest.mark.parametrize(("confidences", "shown"), [((0.95, 0.65), 1), ((0.95, 0.75), 2)])
+@pytest.mark.parametrize(
+    ("confidences", "shown"), [((0.95, 0.65), 1), ((0.95, 0.75), 2), ((0.85, 0.5), 2), ((0.85, 0.3), 1)]
+)
 def test_beside_a_stated_answer_stand_others_that_may_be_meant(confidences: tuple[float, ...], shown: int) -> None:
     first, *others = sentences(*confidences)
     text = stated_answer(first, "en", [first, *others])

@@ -99,7 +99,8 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
 async def _extracted_answer(
     request: UserRequest, target: TargetDocuments, evidence: Evidence, embedder: Embedder
 ) -> str:
-    """Returns what the extracted answers say, or what comes closest where none is sure."""
+    """Returns what the extracted answers say, surely where a sentence that reads like an answer is among them, or what
+    comes closest."""
     asks_all = extracted.asks_for_all(request, target)
     answers = extracted.with_text(evidence.answers, evidence.parts, asks_all=asks_all)
     where = searched_document(request, target)
@@ -113,13 +114,18 @@ async def _extracted_answer(
         else:
             text = by_document(request, asked, last, evidence.listing)
         return text + not_analysed(last.document_errors, request.language) if text else ""
-    if not extracted.is_sure(answers):
+    chosen = answers[0] if extracted.is_sure(answers) else None
+    likely = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
+    read: list[ScoredSentence] = []
+    if len(likely) > 1 or chosen is None:  # otherwise it takes time and decides nothing
         read = await rank(embedder, request.bare_question, evidence.passages)
+        chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
+    if chosen is None:
         return _closest(request, target, evidence, answers, read)
     if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
         return several
-    opening = none_in_view(request, evidence, {answers[0].document_id})
-    return opening + extracted.stated_answer(answers[0], request.language, answers)
+    opening = none_in_view(request, evidence, {chosen.document_id})
+    return opening + extracted.stated_answer(chosen, request.language, answers)
 
 
 def _closest(
