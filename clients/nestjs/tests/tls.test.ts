@@ -114,6 +114,13 @@ test("a key that is not the certificate's is told by the name of its variable", 
   );
 });
 
+test("a certificate is read whatever the length of its text, also one that fills its last line", () => {
+  for (let length = 1; length <= 48; length += 1) {
+    const { cert } = selfSigned("h".repeat(length));
+    expect(readSettings({ PROVISO_GATEWAY_TLS_CA: file("long.pem", cert) }).tlsCa).toEqual(cert);
+  }
+});
+
 test("a file that holds no certificate is told by the name of its variable", () => {
   const broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   const { raw } = new X509Certificate(certificate.cert);

@@ -41,7 +41,7 @@ export function selfSigned(host: string): Certificate {
   );
   const signature = createSign("sha256").update(contents).sign(privateKey);
   const whole = der(SEQUENCE, contents, ECDSA_WITH_SHA256, der(BIT_STRING, Buffer.from([0]), signature));
-  const lines = whole.toString("base64").replace(/.{64}/g, "$&\n");
+  const lines = whole.toString("base64").replace(/.{64}(?!$)/g, "$&\n");
   return {
     cert: Buffer.from(`-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`),
     key: Buffer.from(privateKey.export({ type: "pkcs8", format: "pem" })),
