@@ -10,13 +10,14 @@
 `outline.py` and `clauses.py` find headings, `untitled.py` the clauses without a title (`openings.py` the numbers that
 may open one, `contents.py` tables of contents), `furniture.py` what returns on every page, `clause_numbers.py` the
 clauses that a passage belongs to, and `chunking.py` cuts passages. `references.py` and `words.py` read queries: which
-clauses and words they ask for. `values.py` reads figures and dates.
+clauses and words they ask for. `values.py` reads figures and dates, and `enumerations.py` lists.
 """
 
 from typing import TYPE_CHECKING
 
 from proviso_service.reading.canonical import SEEN_ONLY, readable, without_joiners
 from proviso_service.reading.chunking import sentence_ends
+from proviso_service.reading.enumerations import Enumeration, enumeration_at, enumeration_holding
 from proviso_service.reading.formats import format_of, read_document
 from proviso_service.reading.model import (
     PACKED_WORD,
@@ -84,6 +85,7 @@ __all__ = [
     "ClauseReference",
     "Date",
     "DocumentReader",
+    "Enumeration",
     "Figure",
     "FileTooLong",
     "Heading",
@@ -106,6 +108,8 @@ __all__ = [
     "clause_named",
     "clause_of_title",
     "clause_ranks",
+    "enumeration_at",
+    "enumeration_holding",
     "format_of",
     "is_total",
     "joined_words",

@@ -161,13 +161,13 @@ class _Items:
     def _next(self, label: str) -> tuple[int, tuple[str, int]] | None:
         for depth in range(len(self._open) - 1, -1, -1):
             style, value = self._open[depth]
-            if (style, value + 1) in _meanings(label):
+            if (style, value + 1) in meanings_of(label):
                 return depth, (style, value + 1)
         return None
 
     def _first(self, label: str) -> tuple[int, tuple[str, int]] | None:
         styles = {style for style, _ in self._open}
-        firsts = [meaning for meaning in _meanings(label) if meaning[1] == 1 and meaning[0] not in styles]
+        firsts = [meaning for meaning in meanings_of(label) if meaning[1] == 1 and meaning[0] not in styles]
         return (len(self._open), firsts[0]) if firsts and len(self._open) < _MAX_ITEM_DEPTH else None
 
 
@@ -218,7 +218,7 @@ def _with_those_above(number: str) -> Iterator[str]:
         yield number
 
 
-def _meanings(label: str) -> list[tuple[str, int]]:
+def meanings_of(label: str) -> list[tuple[str, int]]:
     """Returns what a label may count: "i" is the ninth letter and the first Roman numeral."""
     if label.isdecimal():
         return [("1", int(label))]

@@ -11,13 +11,9 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from proviso_service.embedded import chat
-from proviso_service.embedded.chat.comparison import bound_of, larger_line, only_figure
-from proviso_service.embedded.chat.conversation import (
-    ViewedDocument,
-    read_conversation,
-    read_evidence,
-    read_user_message,
-)
+from proviso_service.embedded.chat.comparison import bound_of, only_figure
+from proviso_service.embedded.chat.conversation import read_conversation, read_evidence, read_user_message
+from proviso_service.embedded.chat.extracted import larger_line
 from proviso_service.embedded.chat.mentions import (
     find_mentions,
     kinds_abroad,
@@ -29,6 +25,7 @@ from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences, until
 from proviso_service.embedded.chat.wording import quote, said
+from proviso_service.tool_results import ExtractedAnswer, ListedDocument
 
 FILES = [
     "Services Agreement.md",
@@ -124,7 +121,7 @@ def test_marker_and_asset_block_are_taken_off_the_message() -> None:
     message = read_user_message(HumanMessage(f"{MARKER}{VIEWING}\n{block}What is this?"))
     assert message.text == "What is this?"
     assert message.has_matter
-    assert message.viewed == ViewedDocument("f47ac10b", 'The "Big" Deal.pdf')
+    assert message.viewed == ListedDocument(document_id="f47ac10b", filename='The "Big" Deal.pdf')
     assert [(one.filename, one.type, one.summary) for one in message.assets] == [
         ("a (1).py", "py", "Reads files (fast)..."),
         ("b.md", "md", "Notes"),
@@ -171,7 +168,8 @@ def test_sentences_end_where_people_end_them() -> None:
         "(a) Notices go to J. Smith.\n(b) Payment is due at once."
     )
     assert split_sentences(text) == [
-        "This deal is between Acme, Inc. and Beta Ltd. under Section 5. The fee is $1.50 per unit.",
+        "This deal is between Acme, Inc. and Beta Ltd. under Section 5.",
+        "The fee is $1.50 per unit.",
         "Notices go to J. Smith.",
         "Payment is due at once.",
     ]
@@ -290,18 +288,22 @@ def test_without_a_figure_there_is_no_bound(asked: str) -> None:
     assert bound_of(asked) is None
 
 
+def says(filename: str, text: str, ref: int) -> ExtractedAnswer:
+    return ExtractedAnswer(filename=filename, text=text, answer=text, ref=ref)
+
+
 def test_the_larger_figure_is_named_only_when_quotes_tell() -> None:
-    quotes = [("A.pdf", "thirty (30) days notice", 1), ("B.pdf", "sixty (60) days notice", 2)]
+    quotes = [says("A.pdf", "thirty (30) days notice", 1), says("B.pdf", "sixty (60) days notice", 2)]
     assert larger_line("Which is longer?", quotes).strip() == (
         "Of these, the larger figure is “sixty (60) days” [2] in B.pdf."
     )
     assert "smaller figure is “thirty (30) days” [1] in A.pdf" in larger_line("Which is shorter?", quotes)
     assert larger_line("Compare them.", quotes) == ""
-    assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "reasonable notice", 2)]) == ""
-    assert larger_line("Which is longer?", [quotes[0], ("B.pdf", "30 days", 2)]).strip() == (
+    assert larger_line("Which is longer?", [quotes[0], says("B.pdf", "reasonable notice", 2)]) == ""
+    assert larger_line("Which is longer?", [quotes[0], says("B.pdf", "30 days", 2)]).strip() == (
         "The figures in these quotes are the same: “thirty (30) days” [1] and “30 days” [2]."
     )
-    dates = [("A.pdf", "ends on 1 May 2026", 1), ("B.pdf", "expires on April 3, 2027", 2)]
+    dates = [says("A.pdf", "ends on 1 May 2026", 1), says("B.pdf", "expires on April 3, 2027", 2)]
     assert "later date is “April 3, 2027” [2] in B.pdf" in larger_line("Which ends later?", dates)
     assert "earlier date is “1 May 2026” [1] in A.pdf" in larger_line("Which ends earlier?", dates)
 

@@ -458,7 +458,7 @@ async def test_a_cut_result_is_still_quoted(model: EmbeddedChatModel, matter: Sc
     }
     cut = json.dumps({"query": "x", "total_found": 9, "results": [passage], "truncated": True})
     turn = await run_turn(model, replace(matter, replies={SEARCH: cut}), "What is the governing law?")
-    assert turn.answer == "A.pdf says: “Governed by the laws of Ohio, wi” [3]"
+    assert turn.answer == "A.pdf says: “Governed by the laws of Ohio, wi ...” [3]"
 
 
 async def test_a_cut_count_names_the_full_number(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:

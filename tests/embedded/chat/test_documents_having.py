@@ -13,7 +13,6 @@ from proviso_service.embedded.chat.extracted import (
     of_parts,
     offered,
     places_of_all,
-    sentence_of,
     side_by_side,
     stated_answer,
     to_read_on,
@@ -21,6 +20,7 @@ from proviso_service.embedded.chat.extracted import (
 )
 from proviso_service.embedded.chat.mentions import find_mentions, proper_words
 from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.quoting import sentence_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, find_target_documents
 from proviso_service.tool_results import DocumentList, DocumentPart, ExtractedAnswer, ExtractedAnswers, ListedDocument
 

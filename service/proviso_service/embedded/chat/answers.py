@@ -8,7 +8,7 @@ from proviso_service.embedded.chat.absence import none_in_view, not_found, offer
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.quoting import listed, read_out, stated
+from proviso_service.embedded.chat.quoting import lines_of, listed, places_of, read_out, sentence_of
 from proviso_service.embedded.chat.ranking import ScoredSentence, best_of_each, rank
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
@@ -26,7 +26,7 @@ from proviso_service.embedded.chat.wording import (
 )
 from proviso_service.language import ASKED_NOTE, ENGLISH
 from proviso_service.models import Embedder
-from proviso_service.tool_results import DocumentList, ExtractedAnswer
+from proviso_service.tool_results import DocumentList, ExtractedAnswer, FoundPassage
 
 _MAX_FOUND = 8
 _MAX_DOCUMENTS = 12
@@ -75,25 +75,30 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
     if request.term and (defined := _definition(request, evidence)):
         return defined
     if evidence.extracted:
+        text = ""
         if len(evidence.extracted) == len(request.parts) > 1:
             text = extracted.of_parts(request, evidence.extracted, searched_document(request, target))
-        else:
+        if not text:
             text = await _extracted_answer(request, target, evidence, embedder)
         missing = extracted.lines_of_missing(target, request.language) if text and len(target.documents) == 1 else []
         return "\n\n".join((text, *missing))
-    question = request.bare_question
-    ranked = await rank(embedder, question, evidence.passages)
-    good = [one for one in ranked if one.is_answer]
+    good = [one for one in await rank(embedder, request.bare_question, evidence.passages) if one.is_answer]
     if not good:
         return ""
-    if request.intent is Intent.FIND:
-        chosen = best_of_each(good, lambda one: id(one.passage))[:_MAX_FOUND]
-        text = bullets(listed(chosen, question, good, ranked))
+    is_list = request.intent is Intent.FIND
+    found = best_of_each(good, id if is_list else _document)[: _MAX_FOUND if is_list else _MAX_DOCUMENTS]
+    documents = set(map(_document, found))
+    if is_list:
+        text = lines_of(listed(places_of(found)))
     else:
-        chosen = best_of_each(good, lambda one: one.document)[:_MAX_DOCUMENTS]
-        text = stated(chosen, question, good, request.language)
-    documents = {one.document for one in chosen}
+        text = extracted.stated_by_several(found, request.language) or extracted.stated_answer(
+            found[0], request.language
+        )
     return none_in_view(request, evidence, documents) + text + _not_shown(evidence, len(documents))
+
+
+def _document(passage: FoundPassage) -> str:
+    return passage.document_id or passage.filename
 
 
 async def _extracted_answer(
@@ -115,14 +120,15 @@ async def _extracted_answer(
             text = by_document(request, asked, last, evidence.listing)
         return text + not_analysed(last.document_errors, request.language) if text else ""
     chosen = answers[0] if extracted.is_sure(answers) else None
-    likely = {extracted.sentence_of(one): one for one in reversed(answers) if one.confidence >= extracted.AGREED}
+    agreed = [one for one in answers if one.confidence >= extracted.AGREED]
+    likely = {sentence_of(one): one for one in reversed(agreed)}
     read: list[ScoredSentence] = []
     if len(likely) > 1 or chosen is None:  # otherwise it takes time and decides nothing
         read = await rank(embedder, request.bare_question, evidence.passages)
         chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
     if chosen is None:
         return _closest(request, target, evidence, answers, read)
-    if not target.documents and (several := extracted.stated_by_several(answers, request.language)):
+    if not target.documents and (several := extracted.stated_by_several(agreed, request.language)):
         return several
     opening = none_in_view(request, evidence, {chosen.document_id})
     return opening + extracted.stated_answer(chosen, request.language, answers)
@@ -138,8 +144,7 @@ def _closest(
     """Offers what comes closest where no answer is sure: the likeliest answers and what a search has found; for a
     question that presumes an answer (who, what, when) also the latter alone, and from other documents than the one on
     view where these were searched too. Empty where nothing comes near."""
-    near = [one for one in read if one.similarity >= _LEAST_SIMILARITY]
-    found = [one.as_answer for one in (best_of_each(near, lambda one: id(one.passage)) if near else ())]
+    found = best_of_each([one for one in read if one.similarity >= _LEAST_SIMILARITY], id)
     meant = [one for one in found if not target.documents or one.document_id in target.ids]
     where = searched_document(request, target)
     text = extracted.closest(answers, where, request.question, request.language, meant)

@@ -1,5 +1,4 @@
-"""Compares figures: says which of several documents states the larger one, when each states exactly one and they are of
-the same sort, and whether one is as large as a question wants it."""
+"""Compares figures: those of quotes that each state one of the same sort, and one with what a question wants."""
 
 import re
 from collections.abc import Container, Sequence
@@ -7,7 +6,6 @@ from dataclasses import dataclass
 from math import inf
 
 from proviso_service.embedded.chat.phrases import pattern
-from proviso_service.embedded.chat.wording import joined, name, quote, said
 from proviso_service.reading import CURRENCY_UNITS, Date, Value, values_of
 
 _DAYS = {"hour": 1 / 24, "day": 1, "business day": 1.4, "week": 7, "month": 30.4, "quarter": 91.3, "year": 365}
@@ -97,30 +95,8 @@ def _figure(value: Value) -> tuple[str, float] | None:
     return (value.unit, amount) if value.unit in CURRENCY_UNITS else None
 
 
-def larger_line(question: str, quotes: Sequence[tuple[str, str, int | None]]) -> str:
-    """Names the document with the larger or the smaller figure, which it quotes. `quotes` are file names, quotes and
-    their refs. The text is empty when the question does not ask for it or the quotes do not tell."""
-    wants_larger = bool(pattern("asks_larger").search(question))
-    if len(quotes) < 2 or not (wants_larger or pattern("asks_smaller").search(question)):
-        return ""
-    found = _figures([text for _, text, _ in quotes])
-    if found is None:
-        return ""
-    amounts = [amount for amount, _ in found]
-    best = max(amounts) if wants_larger else min(amounts)
-    if amounts.count(best) > 1:
-        stated = joined([quote(words, ref) for (_, words), (_, _, ref) in zip(found, quotes, strict=True)])
-        return f"\n\n{said('figures_same', stated=stated)}" if len(set(amounts)) == 1 else ""
-    what = "larger figure" if wants_larger else "smaller figure"
-    if pattern("asks_when").search(question):
-        what = "later date" if wants_larger else "earlier date"
-    chosen = amounts.index(best)
-    filename, _, ref = quotes[chosen]
-    return "\n\n" + said("figure_of", which=what, where=name(filename), stated=quote(found[chosen][1], ref))
-
-
-def _figures(quotes: Sequence[str]) -> list[tuple[float, str]] | None:
-    """The figures of quotes that each state one of the same sort, with their words."""
+def figures_of_a_sort(quotes: Sequence[str]) -> list[tuple[float, str]] | None:
+    """Returns the figures of quotes that each state one of the same sort, with their words; None of any others."""
     for sorts in ((PERIOD,), CURRENCY_UNITS, (DATE,)):
         found = [figure for text in quotes if (figure := only_figure(text, sorts))]
         if len(found) == len(quotes) and len({sort for sort, _ in found}) == 1:

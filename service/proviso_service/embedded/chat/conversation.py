@@ -26,6 +26,7 @@ from proviso_service.tool_results import (
     ExtractedAnswers,
     FoundPassage,
     FoundPassages,
+    ListedDocument,
     QueryMatches,
     ResultShape,
 )
@@ -40,14 +41,6 @@ _IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
 
 
 @dataclass(frozen=True, slots=True)
-class ViewedDocument:
-    """The document that the user has on the screen."""
-
-    document_id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Asset:
     """An uploaded file whose summary the service has put in front of the message."""
 
@@ -58,11 +51,12 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """A person's message without the blocks that the service puts in front of it."""
+    """A person's message without the blocks that the service puts in front of it. `viewed` is the document that the
+    person has on the screen."""
 
     text: str
     has_matter: bool = False
-    viewed: ViewedDocument | None = None
+    viewed: ListedDocument | None = None
     assets: tuple[Asset, ...] = ()
     has_images: bool = False
 
@@ -104,7 +98,8 @@ def read_user_message(message: BaseMessage) -> UserMessage:
     assets, text = _take_assets(text)
     viewed = None
     if marker and marker["id"]:
-        viewed = ViewedDocument(marker["id"], re.sub(r"\\([\\\"])", r"\1", marker["name"]))
+        name = re.sub(r"\\([\\\"])", r"\1", marker["name"])
+        viewed = ListedDocument(document_id=marker["id"], filename=name)
     has_images = not isinstance(message.content, str) and any(
         isinstance(part, dict) and part.get("type") in _IMAGE_TYPES for part in message.content
     )

@@ -6,16 +6,9 @@ from collections.abc import Sequence
 
 from proviso_service.embedded.chat.comparison import Bound, only_figure
 from proviso_service.embedded.chat.each_document import EachDocument
-from proviso_service.embedded.chat.extracted import (
-    HAS_CLAUSE,
-    closest,
-    line_of,
-    line_of_place,
-    of_each_document,
-    places_of,
-    sentence_of,
-)
+from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, of_each_document
 from proviso_service.embedded.chat.phrases import pattern, table
+from proviso_service.embedded.chat.quoting import Place, places_of, sentence_of
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import bullets, name, said
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
@@ -75,7 +68,7 @@ def _with_others(chosen: _Having, others: Sequence[_Having], language: str) -> s
     """Says what the document says that has most or least of something, and what the others say."""
     if chosen[0].confidence < _LEAST_OF_SUREST:
         return f"{said('none_for_certain', language)}\n{_lines([chosen, *others], language)}"
-    return line_of(chosen[0]) + _paragraph("other_figures", others, language)
+    return Place.of(chosen[0]).line + _paragraph("other_figures", others, language)
 
 
 def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:
@@ -147,7 +140,7 @@ def _lines(having: Sequence[_Having], language: str) -> str:
 def _line(having: _Having) -> str:
     """Writes the place and what the document says there, and what else it says, where it has it for certain."""
     places = places_of(having)[: _QUOTES if _is_certain(having) else 1]
-    return "; ".join(map(line_of_place, places))
+    return "; ".join(one.line for one in places)
 
 
 def _is_certain(having: _Having) -> bool:

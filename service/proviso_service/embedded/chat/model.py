@@ -188,19 +188,15 @@ def _tool_calls(step: ModelStep, position: int) -> list[ToolCall]:
 
 
 def _chunks(message: AIMessage) -> list[AIMessageChunk]:
-    """Cuts a message into chunks: the text word by word, each tool call whole, and a last chunk with the usage."""
+    """Cuts a message into chunks: the text word by word, and a last chunk with the tool calls and the usage."""
     chunks = [AIMessageChunk(content=token) for token in _TOKEN.findall(str(message.text))]
-    chunks += [
-        AIMessageChunk(
-            content="",
-            tool_call_chunks=[
-                tool_call_chunk(name=call["name"], args=json.dumps(call["args"]), id=call["id"], index=index)
-            ],
-        )
+    calls = [
+        tool_call_chunk(name=call["name"], args=json.dumps(call["args"]), id=call["id"], index=index)
         for index, call in enumerate(message.tool_calls)
     ]
     last = AIMessageChunk(
         content="",
+        tool_call_chunks=calls,
         usage_metadata=message.usage_metadata,
         response_metadata=message.response_metadata,
         chunk_position="last",

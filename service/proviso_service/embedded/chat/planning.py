@@ -34,8 +34,8 @@ _MAX_READ_ON_CHARS = 4_500
 _THRESHOLD = 0.1
 # With 0.3 and 0.8 fewer of the questions that were worked with are answered.
 _SEMANTIC_WEIGHT = 0.6
-_MANY = 20
-"""Most passages to ask for: the more, the less is shown of each."""
+_FEW, _MANY = 4, 20
+"""How many passages to ask for, and most: the more, the less is shown of each."""
 
 _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.COMPARE})
 
@@ -104,16 +104,20 @@ def read_on(request: UserRequest, target: TargetDocuments, evidence: Evidence, t
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
-    """Returns what to try, once, when the evidence gave no answer: an extraction where passages about something were
-    searched for; and where only the document on view was searched for an open question, the rest of the matter."""
-    if not evidence.searches or len(evidence.calls) >= MAX_CALLS:
+    """Returns what to try, once, when the evidence gave no answer: a search of a document that was only asked, an
+    extraction where passages about something were searched for; and where only the document on view was searched for an
+    open question, the rest of the matter."""
+    if len(evidence.calls) >= MAX_CALLS or SEARCH_TOOL not in tools:
         return []
     made = {call.name for call in evidence.calls}
+    if not evidence.searches:
+        is_asked = EXTRACT_TOOL in made and len(target.documents) == 1
+        return [_accepted(_search(request, target, _FEW), tools)] if is_asked else []
     if request.intent is Intent.FIND and not request.section and EXTRACT_TOOL in tools and EXTRACT_TOOL not in made:
         return [_accepted(_extraction(request, request.question, target, each=False), tools)]
     may_widen = request.scope is Scope.VIEWED_FIRST and target.documents and not target.matched
     is_widened = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
-    if not may_widen or is_widened or not evidence.has_other_documents or SEARCH_TOOL not in tools:
+    if not may_widen or is_widened or not evidence.has_other_documents:
         return []
     return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
 

@@ -1,20 +1,32 @@
-"""Writes quotes: which sentences of the evidence are quoted and with how much of their clause, or a document's text
-read out."""
+"""What is quoted of a passage: the sentence that answers with those around it, and the items of a list that it opens;
+or a document's text, read out."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.ranking import ScoredSentence
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import content_stems, excerpt, one_line, paragraphs, plain, stems
+from proviso_service.embedded.chat.text import (
+    MAX_QUOTE_CHARS,
+    body,
+    excerpt,
+    is_whole,
+    marked_cuts,
+    one_line,
+    paragraphs,
+    plain,
+    sentences,
+    unnumbered,
+)
 from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
-from proviso_service.tool_results import DocumentPart, FoundPassage
+from proviso_service.reading import Enumeration, enumeration_at, enumeration_holding
+from proviso_service.tool_results import DocumentPart, ExtractedAnswer, FoundPassage
 
-_SECOND_MARGIN = 0.08
-_CLAUSE_MARGIN = 0.4
-_MAX_CLAUSE_CHARS = 900
+_MAX_MARK_CHARS = 8
+_MAX_ITEMS = 16
+_MAX_ITEM_CHARS = 400
 
 _MAX_HEADINGS = 8
 _MAX_HEADING_CHARS = 60
@@ -22,54 +34,108 @@ _MIN_SUMMARY_CHARS = 60
 _MAX_SUMMARY_PARAGRAPHS = 4
 _MAX_SUMMARY_CHARS = 700
 _SENTENCE_END = re.compile(r"[.;:](?=\s)")
+_OPENS_CLAUSE = re.compile(r"#|\d+(?:\.\d+)*[.)]?\s+[A-Z]|(?:ARTICLE|SECTION|Article|Section)\s")
 
 
-def stated(best: Sequence[ScoredSentence], question: str, good: Sequence[ScoredSentence], language: str) -> str:
-    """Quotes the `best` of the `good` sentences: after the name of its document when there is one, as a list
-    otherwise."""
-    if len(best) > 1:
-        return f"{said('documents_say', language)}\n{bullets(listed(best, question, good))}"
-    quotes = _quotes(_clause(best[0], good, (), question))
-    return said("says", language, place=place(best[0].passage), quote=quotes)
+class Place(NamedTuple):
+    """An answer, and what is quoted of its passage: where this opens an enumeration that is too long for one quote, its
+    `items` each by itself."""
+
+    answer: ExtractedAnswer
+    quoted: str
+    items: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, answer: ExtractedAnswer) -> "Place":
+        """The sentence that holds the answer, alone."""
+        return cls(answer, sentence_of(answer))
+
+    @property
+    def quote(self) -> str:
+        ref = self.answer.ref
+        items = [quote(marked_cuts(one_line(item, _MAX_ITEM_CHARS)), ref) for item in self.items[:_MAX_ITEMS]]
+        if len(self.items) > _MAX_ITEMS:
+            items.append(said("and_more", count=len(self.items) - _MAX_ITEMS))
+        return quote(marked_cuts(self.quoted), ref) + "".join(f"\n  - {item}" for item in items)
+
+    @property
+    def line(self) -> str:
+        return f"{place(self.answer)}: {self.quote}"
 
 
-def listed(
-    chosen: Sequence[ScoredSentence],
-    question: str,
-    good: Sequence[ScoredSentence],
-    ranked: Sequence[ScoredSentence] = (),
-) -> list[str]:
-    """Returns one line for each passage. A second sentence that is nearly as good is quoted too; with `ranked`, which
-    holds all sentences, more of the clause is quoted."""
-    return [f"{place(one.passage)}: {_quotes(_clause(one, good, ranked, question))}" for one in chosen]
+def lines_of(places: Iterable[Place]) -> str:
+    return bullets(one.line for one in places)
 
 
-def _clause(
-    best: ScoredSentence, good: Sequence[ScoredSentence], ranked: Sequence[ScoredSentence], question: str
-) -> list[ScoredSentence]:
-    """Returns the sentence with its neighbours when the heading of the passage names what the question is about;
-    otherwise with the sentences that are nearly as good."""
-    asked = content_stems(question)
-    if not ranked or not asked or not asked <= stems(best.passage.heading):
-        margin, most = (_CLAUSE_MARGIN, 2) if ranked else (_SECOND_MARGIN, 1)
-        near = [one for one in good if one is not best and one.passage is best.passage]
-        chosen = [best, *[one for one in near if one.score >= best.score - margin][:most]]
-    else:
-        chosen = [best]
-        around = [one for one in ranked if one is not best and one.passage is best.passage]
-        for one in sorted(around, key=lambda one: (abs(one.position - best.position), one.position)):
-            if sum(len(other.sentence) for other in [*chosen, one]) <= _MAX_CLAUSE_CHARS:
-                chosen.append(one)
-    return sorted(chosen, key=lambda one: one.position)
+def sentence_of(answer: ExtractedAnswer, most: int = MAX_QUOTE_CHARS) -> str:
+    """Returns the sentence that holds the answer, cut around it to at most `most` characters. A list or table that it
+    opens belongs to it."""
+    text, wanted = body(answer.text), unnumbered(one_line(plain(answer.answer)))
+    for one in sentences(text, answer.heading) if wanted else ():
+        if wanted in one.text:
+            if one.text.endswith(":"):
+                return excerpt(one_line(text[one.start :]), most=most)
+            return excerpt(one.text, re.compile(re.escape(wanted[:most])), most)
+    shown = one_line(plain(answer.text))
+    return excerpt(wanted if wanted and wanted in shown else shown, most=most)  # of a long answer a part is shown
 
 
-def _quotes(chosen: Sequence[ScoredSentence]) -> str:
-    """Writes one quote where the sentences follow each other in their passage, and one for each sentence otherwise."""
-    passage = chosen[0].passage
-    whole = " ".join(one.sentence for one in chosen)
-    if len(chosen) > 1 and whole in one_line(plain(passage.text)):
-        return quote(whole, passage.ref)
-    return " ".join(quote(excerpt(one.sentence), passage.ref) for one in chosen)
+def places_of(answers: Iterable[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -> list[Place]:
+    """Returns the places of the answers, in order, with at most `most` characters each: what is part of one that is
+    there, or holds it, is left out."""
+    found: list[Place] = []
+    for one in answers:
+        own = sentence_of(one, most)
+        others = [other.quoted for other in found if other.answer.document_id == one.document_id]
+        if not any(own in text or text in own for text in others):
+            found.append(Place(one, _with_neighbours(one, own, others, most)))
+    return found
+
+
+def _with_neighbours(answer: ExtractedAnswer, own: str, others: Sequence[str], most: int) -> str:
+    """Returns the sentence with those after it and before it, as far as they are whole, fit into a quote and are not
+    quoted elsewhere: where it is not sure that a sentence answers, the answer may stand beside it."""
+    text = body(answer.text)
+    found = sentences(text, answer.heading)
+    at = next((index for index, one in enumerate(found) if own in one.text), len(found))
+    quoted, start, end = own, *((found[at].start, found[at].end) if found[at:] else (0, 0))
+    for one in (*found[at + 1 :], *reversed(found[:at])) if found[at:] else ():
+        between = text[end : one.start] if one.start > start else text[one.end : start]
+        longer = one_line(text[min(start, one.start) : max(end, one.end)])
+        is_beside = len(one_line(between)) <= _MAX_MARK_CHARS and len(longer) <= most
+        if is_beside and is_whole(one.text) and not any(one.text in other for other in others):
+            quoted, start, end = longer, min(start, one.start), max(end, one.end)
+    return quoted
+
+
+def listed(places: Iterable[Place], *, asks_all: bool = False) -> list[Place]:
+    """Returns the places, those that open an enumeration with its items; where all is asked for also those that are in
+    one. What is then quoted already is left out."""
+    found: list[Place] = []
+    for one in places:
+        own = sentence_of(one.answer)
+        if any(own in text for other in found for text in (other.quoted, *other.items)):
+            continue
+        whole = enumeration_of(one.answer, own, asks_all=asks_all)
+        found.append(_place_of(one.answer, whole) if whole else one)
+    return found
+
+
+def _place_of(answer: ExtractedAnswer, whole: Enumeration) -> Place:
+    quoted = " ".join((whole.opening, *whole.items))
+    if len(quoted) <= MAX_QUOTE_CHARS and quoted in one_line(plain(answer.text)):
+        return Place(answer, quoted)
+    return Place(answer, whole.opening, whole.items)
+
+
+def enumeration_of(answer: ExtractedAnswer, own: str, *, asks_all: bool) -> Enumeration | None:
+    """Returns the enumeration that its `own` sentence opens in the text of an answer, or where all is asked for is in;
+    None where there is none."""
+    text = plain(answer.text)
+    at = re.search(r"\s+".join(map(re.escape, own.split())), text)
+    if at is None or not (asks_all or own.endswith(":")):
+        return None
+    return enumeration_at(text, *at.span()) or (enumeration_holding(text, at.start()) if asks_all else None)
 
 
 def read_out(request: UserRequest, evidence: Evidence) -> str:
@@ -125,8 +191,5 @@ def _whole_quote(passage: FoundPassage, *, is_cut: bool = False) -> str:
 
 
 def _is_heading(paragraph: str) -> bool:
-    return (
-        len(paragraph) <= _MAX_HEADING_CHARS
-        and not paragraph.endswith((".", ";", ",", ":"))
-        and bool(re.match(r"#|\d+(?:\.\d+)*[.)]?\s+[A-Z]|(?:ARTICLE|SECTION|Article|Section)\s", paragraph))
-    )
+    is_short = len(paragraph) <= _MAX_HEADING_CHARS and not paragraph.endswith((".", ";", ",", ":"))
+    return is_short and _OPENS_CLAUSE.match(paragraph) is not None

@@ -23,19 +23,14 @@ _SURE_SIMILARITY = 0.55
 
 @dataclass(frozen=True, slots=True)
 class ScoredSentence:
-    """A sentence of a passage with its score; `position` is its place among all sentences that were scored. `overlap`
-    is the share of the question's words that the sentence or the heading holds."""
+    """A sentence of a passage with its score. `overlap` is the share of the question's words that the sentence or the
+    heading holds."""
 
     passage: FoundPassage
     sentence: str
-    position: int
     score: float
     similarity: float
     overlap: float
-
-    @property
-    def document(self) -> str:
-        return self.passage.document_id or self.passage.filename
 
     @property
     def is_answer(self) -> bool:
@@ -45,11 +40,6 @@ class ScoredSentence:
         if self.overlap >= 1 / 2:
             return self.score >= (_MIN_FULL_SCORE if self.overlap == 1 else _MIN_SCORE)
         return self.overlap >= 1 / 3 and self.similarity >= _SURE_SIMILARITY
-
-    @property
-    def as_answer(self) -> ExtractedAnswer:
-        """The sentence as an answer of which nothing is sure."""
-        return ExtractedAnswer(answer=self.sentence, **self.passage.model_dump(exclude={"confidence"}))
 
 
 async def rank(embedder: Embedder, question: str, passages: Sequence[FoundPassage]) -> list[ScoredSentence]:
@@ -65,25 +55,29 @@ async def rank(embedder: Embedder, question: str, passages: Sequence[FoundPassag
     asked = content_stems(question)
     words = max(1, len(asked))
     scored = []
-    for position, (passage, sentence) in enumerate(candidates):
+    for (passage, sentence), similarity in zip(candidates, map(float, similarities), strict=True):
         own, heading = stems(sentence), stems(passage.heading)
-        similarity, overlap = float(similarities[position]), len(asked & (own | heading)) / words
+        overlap = len(asked & (own | heading)) / words
         score = (
             similarity
             + _OVERLAP_WEIGHT * len(asked & own) / words
             + _HEADING_WEIGHT * bool(asked & heading)
             - _FRAGMENT_MALUS * sentence[:1].islower()
         )
-        scored.append(ScoredSentence(passage, sentence, position, score, similarity, overlap))
+        scored.append(ScoredSentence(passage, sentence, score, similarity, overlap))
     return sorted(scored, key=lambda one: -one.score)
 
 
-def best_of_each(good: Sequence[ScoredSentence], part: Callable[[ScoredSentence], object]) -> list[ScoredSentence]:
-    """Returns the best sentence of each document, or whatever `part` a sentence is of, unless it is much worse than the
-    best of all. `good` is not empty, and has the best sentence first."""
-    floor = good[0].score - _BEST_MARGIN
+def best_of_each(good: Sequence[ScoredSentence], part: Callable[[FoundPassage], object]) -> list[ExtractedAnswer]:
+    """Returns the best sentence of each document, or whatever `part` a passage is of, unless it is much worse than the
+    best of all. The best are first. As answers they are either sure or not at all."""
     best: dict[object, ScoredSentence] = {}
     for one in good:
-        if one.score >= floor:
-            best.setdefault(part(one), one)
-    return list(best.values())
+        if one.score >= good[0].score - _BEST_MARGIN:
+            best.setdefault(part(one.passage), one)
+    return [
+        ExtractedAnswer.model_validate(
+            {**dict(one.passage), "answer": one.sentence, "confidence": float(one.is_answer)}
+        )
+        for one in best.values()
+    ]

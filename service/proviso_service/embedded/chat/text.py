@@ -2,8 +2,8 @@
 space and for the marks of Markdown, which are taken out."""
 
 import re
-from collections.abc import Iterable, Iterator
 
+from proviso_service.embedded.pieces import Piece, pieces_of
 from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
 _SPACE = re.compile(r"\s+")
@@ -16,21 +16,12 @@ _MAX_OPENING_CHARS = 500
 _MAX_TITLE_WORDS = 12
 _MAX_SHORT_WORDS = 4
 
-_ABBREVIATION = re.compile(
-    r"(?:\b(?:Inc|Ltd|Co|Corp|No|Nos|Sec|Art|Mr|Mrs|Ms|Dr|St|vs?|e\.g|i\.e|etc|approx|cf|para|L\.P|U\.S|U\.K)|\b[A-Z]"
-    r"|(?:^|[\s(])\d+(?:\.\d+)*|\b[ivxlc]+)\.$",
-    re.IGNORECASE,
-)
-_BREAK = re.compile(
-    r"(?<=[.?!])[\"”\u2019)*_]*\s+(?=[\"“\u2018(\[*_#]*[A-Z0-9])|\n\s*\n|\n(?=\s*(?:[-*#•]|\(?[a-z0-9]{1,4}[.)]\s))|(?<=;)\s*\n"
-    r"|(?<=;)\s+(?=\(?\d{1,2}[.)][ \t]*[A-Z])"
-)
-_LIST_MARK = re.compile(r"^(?:[#>\-*•]+\s+|\(?[a-z0-9]{1,3}(?:\.\d+)*[.)]\s+(?=\S)|\d{1,2}\.(?=[A-Z]))+", re.IGNORECASE)
 _MARKUP = re.compile(
     r"^#{1,6} +|\*\*|(?<![\w*])\*(?=\w)|(?<=[\w.,;:!?])\*(?![\w*])|</?[A-Za-z][^<>\n]{0,200}>"
     r"|<[A-Za-z/][^<>]{0,200}\Z",
     re.MULTILINE,
 )
+_NUMBER_BEFORE = re.compile(r"^\d{1,2}\.(?=[A-Z])")
 _HEADING_LINE = re.compile(r"^[ \t]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
 _NUMBER = re.compile(r"^(?:(?:section|article|clause)\s+)?[\divxlc]+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
 _TITLE_CASE = re.compile(r"[\d.]*\s*[A-Z][\w&'-]*(?:,?\s+(?:[A-Z][\w&'-]*|of|and|or|for|the|to|in|by|with|on))*[.:]?")
@@ -76,18 +67,30 @@ def plain(text: str) -> str:
     return _MARKUP.sub("", text)
 
 
-def unmarked(item: str) -> str:
-    """Takes the mark of a list off the beginning of a line."""
-    return _LIST_MARK.sub("", item)
+def unnumbered(item: str) -> str:
+    """Takes off the number of an item that no space follows."""
+    return _NUMBER_BEFORE.sub("", item)
+
+
+def body(text: str) -> str:
+    """Returns a text without headings and marks."""
+    return plain(_HEADING_LINE.sub("\n", text))
+
+
+def sentences(text: str, heading: str = "") -> list[Piece]:
+    """Returns the sentences of a text without marks in order, on one line each, with the list that it introduces where
+    that is short, and without marks of a cut at the end. Titles are left out."""
+    found: list[Piece] = []
+    for piece in pieces_of(text):
+        start = found[-1].start if found and _goes_on(text, found[-1], piece) else piece.start
+        del found[len(found) - (start < piece.start) :]
+        found.append(Piece(start, piece.end, _TAIL.sub("", unnumbered(one_line(text[start : piece.end])))))
+    return [one for one in found if len(one.text) >= _MIN_SENTENCE_CHARS and not is_title(one.text, heading)]
 
 
 def split_sentences(text: str, heading: str = "") -> list[str]:
-    """Returns the sentences in order, each with the list that it introduces where that is short, and without list marks
-    at its beginning and marks of a cut at its end. Headings are left out, and pieces that are too short to state
-    anything."""
-    pieces = _with_lists(_pieces(plain(_HEADING_LINE.sub("\n", text))))
-    tidy = (_TAIL.sub("", unmarked(one_line(piece))) for piece in pieces)
-    return [piece for piece in tidy if len(piece) >= _MIN_SENTENCE_CHARS and not is_title(piece, heading)]
+    """Returns the sentences of a passage."""
+    return [one.text for one in sentences(body(text), heading)]
 
 
 def opening_of(text: str, heading: str) -> str:
@@ -121,34 +124,12 @@ def _bare(title: str) -> str:
     return " ".join(re.findall(r"\w+", _NUMBER.sub("", plain(title).lstrip("#* ")).lower()))
 
 
-def _with_lists(pieces: Iterable[str]) -> list[str]:
-    """Joins the items of a list to the piece that introduces it, and the parties to `made between:`, as far as they
-    fit into a quote."""
-    joined: list[str] = []
-    for piece in pieces:
-        before = joined[-1] if joined else ""
-        goes_on = _OPENS_PARTIES.search(before) or (_OPENS_LIST.search(before) and _ITEM.match(piece))
-        if goes_on and len(before) + len(piece) <= MAX_QUOTE_CHARS:
-            joined[-1] += piece
-        else:
-            joined.append(piece)
-    return joined
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    for found in _BREAK.finditer(text):
-        before = text[start : found.end()].rstrip()
-        if "\n" not in found.group() and _ABBREVIATION.search(before):
-            continue
-        yield text[start : found.end()]
-        start = found.end()
-    yield text[start:]
-
-
-def first_piece(text: str) -> str:
-    """Returns the text as far as its first sentence or item goes."""
-    return next(_pieces(text))
+def _goes_on(text: str, before: Piece, piece: Piece) -> bool:
+    """Tells whether a piece is an item of the list that the one before it introduces, or a party of `made between:`,
+    and fits into its quote."""
+    opened = text[before.start : before.end]
+    is_item = _OPENS_LIST.search(opened) and _ITEM.match(text[before.end : piece.end])
+    return bool(_OPENS_PARTIES.search(opened) or is_item) and piece.end - before.start <= MAX_QUOTE_CHARS
 
 
 def paragraphs(text: str) -> list[str]:

@@ -22,7 +22,6 @@ from proviso_service.embedded.chat.request import Scope, UserRequest, generalise
 from proviso_service.embedded.chat.text import content_words, one_line
 from proviso_service.embedded.chat.wording import is_said
 from proviso_service.language import ENGLISH, language_of
-from proviso_service.tool_results import ListedDocument
 
 _MAX_QUESTION_CHARS = 600
 _MAX_EARLIER = 6
@@ -102,7 +101,7 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
         mentions=mentions,
         scope=_scope(intent, bare, conversation, is_open=is_open) if viewed or not mentions else Scope.MATTER,
         section=section[1] if section else "",
-        viewed=ListedDocument(document_id=viewed.document_id, filename=viewed.name) if viewed else None,
+        viewed=viewed,
         clauses=clauses,
         asks_types=asks_types,
         names=() if viewed else names,

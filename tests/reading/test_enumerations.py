@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proviso_service.embedded.chat.enumerations import holding, opened_at
+from proviso_service.reading import enumeration_at, enumeration_holding
 
 EVENTS = "if any of these events occurs:"
 INSURANCE = (
@@ -17,7 +17,7 @@ INSURANCE = (
 
 def opened(text: str, sentence: str) -> tuple[str, ...]:
     at = text.index(sentence)
-    found = opened_at(text, at, at + len(sentence))
+    found = enumeration_at(text, at, at + len(sentence))
     return found.items if found else ()
 
 
@@ -53,22 +53,22 @@ def test_a_sentence_without_two_items_opens_nothing(text: str) -> None:
 def test_numbers_of_clauses_are_no_items_of_what_stands_above_them() -> None:
     text = "Confidential Information\n\n2.1 It is secret.\n\n2.2 It stays so.\n\n2.3 It ends."
     assert opened(text, "Confidential Information") == ()
-    assert holding(text, text.index("It stays")) is None
+    assert enumeration_holding(text, text.index("It stays")) is None
 
 
 def test_an_item_stands_in_the_innermost_enumeration_with_the_sentence_that_opens_it() -> None:
-    found = holding(INSURANCE, INSURANCE.index("of things"))
+    found = enumeration_holding(INSURANCE, INSURANCE.index("of things"))
     assert found is not None
     assert found.opening == "(b) liability, as follows:"
     assert [item[:5] for item in found.items] == ["(i) o", "(ii) ", "(iii)"]
-    outer = holding(INSURANCE, INSURANCE.index("water"))
+    outer = enumeration_holding(INSURANCE, INSURANCE.index("water"))
     assert outer is not None
     assert outer.opening == "5.2 The Tenant shall keep up insurance of these kinds:"
 
 
 def test_a_long_item_is_given_by_the_items_that_it_opens_and_without_the_end_of_a_page() -> None:
     sentence = "5.2 The Tenant shall keep up insurance of these kinds:"
-    found = opened_at(INSURANCE, 0, len(sentence))
+    found = enumeration_at(INSURANCE, 0, len(sentence))
     assert found is not None
     assert found.is_whole
     assert found.items[0] == "(a) fire;"
@@ -78,7 +78,7 @@ def test_a_long_item_is_given_by_the_items_that_it_opens_and_without_the_end_of_
 
 
 def test_a_text_that_ends_with_an_item_may_go_on() -> None:
-    found = opened_at(f"{EVENTS} (a) it ends; (b) it is", 0, len(EVENTS))
+    found = enumeration_at(f"{EVENTS} (a) it ends; (b) it is", 0, len(EVENTS))
     assert found is not None
     assert not found.is_whole
 
@@ -86,14 +86,14 @@ def test_a_text_that_ends_with_an_item_may_go_on() -> None:
 @pytest.mark.parametrize("item", ["(a) it ends:\n\n", "(i) x; ", "(a) (i) (1) (A) x:\n\n"])
 def test_enumerations_within_one_another_are_read_to_a_bound(item: str) -> None:
     text = "If:\n\n" + item * (4_000 // len(item))
-    found = opened_at(text, 0, len(text))
+    found = enumeration_at(text, 0, len(text))
     assert found is None or len(found.items) > 1
 
 
 @given(st.text(alphabet="(a)(b)(i) 1.2;:\n- Xy", max_size=80), st.integers(0, 80), st.integers(0, 80))
 def test_any_text_is_read_and_items_are_its_own_words(text: str, start: int, length: int) -> None:
     begin = min(start, len(text))
-    for found in (opened_at(text, begin, min(len(text), begin + length)), holding(text, begin)):
+    for found in (enumeration_at(text, begin, min(len(text), begin + length)), enumeration_holding(text, begin)):
         if found is not None:
             assert len(found.items) > 1
             flat = " ".join(text.split())

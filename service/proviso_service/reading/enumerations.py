@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from proviso_service.embedded.chat.text import first_piece, one_line
+from proviso_service.reading.chunking import sentence_ends
+from proviso_service.reading.clause_numbers import meanings_of
 
 _MARK = re.compile(
     r"(?:(?<=[\s:;,.])|^)(?:\((?P<in_brackets>[a-z]{1,5}|[A-Z]|\d{1,2})\)"
@@ -16,11 +17,8 @@ _MARK = re.compile(
 _REFERS = re.compile(
     r"\b(?:article|clause|item|paragraph|part|section|sub-?clause|sub-?paragraph|sub-?section)s?\s*$", re.IGNORECASE
 )
-_NUMERALS = tuple(
-    tens + ones for tens in ("", "x") for ones in ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
-)
-_BULLET = "-"
-_FIRST = frozenset(("i", "a", "A", "1"))
+_OF_BULLETS = frozenset({("", 1), ("", 2)})
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*\u2022]|\(?[a-z\d]{1,4}[.)])[ \t])", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.?!][\"\u201d\u2019)]*\s+|\n\s*\n")
 _OPENS = re.compile(r"[:;,\u2013\u2014-]\W*$")
 _GOES_ON = re.compile(r"[^.;?!]$|;$")
@@ -51,38 +49,25 @@ class Enumeration:
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
+    """The mark of an item: how it is written, with the numbers in front of its own, and what this may count."""
+
     start: int
     end: int
-    style: str
-    label: str
+    written: str
+    counts: frozenset[tuple[str, int]]
+    may_be_clause: bool = False
 
     @property
     def is_first(self) -> bool:
-        return self.style == _BULLET or self.label.rpartition(".")[2] in _FIRST
-
-    @property
-    def numbers_clauses(self) -> bool:
-        """Whether it may as well be the number of a clause."""
-        return self.style not in ("()", ")", _BULLET)
+        return any(value == 1 for _, value in self.counts)
 
     def is_followed_by(self, other: "_Mark") -> bool:
-        return other.style == self.style and other.label in self._following
-
-    @property
-    def _following(self) -> set[str]:
-        """What comes after the number or letter: an "i" may be a letter or a numeral."""
-        if self.style == _BULLET:
-            return {self.label}
-        before, dot, last = self.label.rpartition(".")
-        if last.isdigit():
-            return {f"{before}{dot}{int(last) + 1}"}
-        following = {chr(ord(last) + 1)} if len(last) == 1 else set()
-        if last in _NUMERALS[:-1]:
-            following.add(_NUMERALS[_NUMERALS.index(last) + 1])
-        return following
+        return other.written == self.written and not other.counts.isdisjoint(
+            {(style, value + 1) for style, value in self.counts}
+        )
 
 
-def opened_at(text: str, start: int, end: int, depth: int = _DEPTH) -> Enumeration | None:
+def enumeration_at(text: str, start: int, end: int, depth: int = _DEPTH) -> Enumeration | None:
     """Returns the enumeration that the part of a text from `start` to `end` opens, and so many within it; None where it
     opens none."""
     marks = list(_marks(text))
@@ -98,7 +83,7 @@ def opened_at(text: str, start: int, end: int, depth: int = _DEPTH) -> Enumerati
     return None
 
 
-def holding(text: str, start: int) -> Enumeration | None:
+def enumeration_holding(text: str, start: int) -> Enumeration | None:
     """Returns the innermost enumeration that has the place `start` of a text in one of its items; None where there is
     none."""
     marks = list(_marks(text))
@@ -106,27 +91,27 @@ def holding(text: str, start: int) -> Enumeration | None:
         if first.is_first and first.start <= start:
             opening = text[_opening_before(text, first.start) : first.start].strip()
             chain = _chain(first, marks) if _may_open(opening, first) else []
-            if len(chain) > 1 and start < chain[-1].start + len(first_piece(text[chain[-1].start :])):
+            if len(chain) > 1 and start < chain[-1].start + len(_first_item(text[chain[-1].start :])):
                 return _enumeration(text, opening, chain, _DEPTH)
     return None
 
 
 def _enumeration(text: str, opening: str, chain: Sequence[_Mark], depth: int) -> Enumeration:
     last = text[chain[-1].start :]
-    of_last = first_piece(last)
+    of_last = _first_item(last)
     items = [one for before, after in pairwise(chain) for one in _items(text[before.start : after.start], depth)]
-    inner = opened_at(last, 0, len(of_last), depth - 1) if depth and of_last.rstrip().endswith(":") else None
-    items += [one_line(of_last), *inner.items] if inner else _items(of_last, depth)
+    inner = enumeration_at(last, 0, len(of_last), depth - 1) if depth and of_last.rstrip().endswith(":") else None
+    items += [_one_line(of_last), *inner.items] if inner else _items(of_last, depth)
     is_whole = inner.is_whole if inner else len(of_last) < len(last)
-    return Enumeration(one_line(opening), tuple(items), is_whole)
+    return Enumeration(_one_line(opening), tuple(items), is_whole)
 
 
 def _items(item: str, depth: int) -> Iterator[str]:
     """Yields an item, or what opens the items of its own and these."""
     item = _PAGE_END.sub("", item)
-    inner = opened_at(item, 0, len(item), depth - 1) if depth and len(item) > _MANY_CHARS else None
+    inner = enumeration_at(item, 0, len(item), depth - 1) if depth and len(item) > _MANY_CHARS else None
     if inner is None:
-        yield one_line(item)
+        yield _one_line(item)
     else:
         yield inner.opening
         yield from inner.items
@@ -136,10 +121,12 @@ def _marks(text: str) -> Iterator[_Mark]:
     for found in _MARK.finditer(text):
         label = found["in_brackets"] or found["open"]
         if found["bullet"]:
-            yield _Mark(found.start("bullet"), found.end(), _BULLET, found["bullet"])
+            yield _Mark(found.start("bullet"), found.end(), found["bullet"], _OF_BULLETS)
         elif (found["in_brackets"] or found["end"] or "." in label) and not _refers(text, found.start()):
-            style = "()" if found["in_brackets"] else found["end"]
-            yield _Mark(found.start(), found.end(), style + "." * label.count("."), label)
+            before, dot, last = label.rpartition(".")
+            written = "()" if found["in_brackets"] else f"{before}{dot}{found['end']}"
+            may_be_clause = not found["in_brackets"] and found["end"] != ")"
+            yield _Mark(found.start(), found.end(), written, frozenset(meanings_of(last)), may_be_clause)
 
 
 def _refers(text: str, at: int) -> bool:
@@ -159,13 +146,23 @@ def _chain(first: _Mark, marks: Sequence[_Mark]) -> list[_Mark]:
 def _may_open(opening: str, first: _Mark) -> bool:
     """Tells whether a text may open items of which this is the first: what ends with a colon, or, before what is no
     number of a clause, any text that is no sentence of its own."""
-    return bool(opening) and (_OPENS if first.numbers_clauses else _GOES_ON).search(opening) is not None
+    return bool(opening) and (_OPENS if first.may_be_clause else _GOES_ON).search(opening) is not None
+
+
+def _first_item(text: str) -> str:
+    """Returns the text as far as its first sentence or paragraph goes."""
+    paragraph = _PARAGRAPH_END.search(text)
+    return text[: next(sentence_ends(text, 0, paragraph.end() if paragraph else len(text)))]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _is_short(between: str) -> bool:
     """Tells whether so little stands between a sentence and an item that the sentence opens it: a title, or the end of
     a page."""
-    return len(one_line(between)) <= _MAX_BETWEEN_CHARS and not _STATES.search(one_line(between))
+    return len(_one_line(between)) <= _MAX_BETWEEN_CHARS and not _STATES.search(_one_line(between))
 
 
 def _opening_before(text: str, end: int) -> int:
