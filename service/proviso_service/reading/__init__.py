@@ -10,7 +10,8 @@
 `outline.py` and `clauses.py` find headings, `untitled.py` the clauses without a title (`openings.py` the numbers that
 may open one, `contents.py` tables of contents), `furniture.py` what returns on every page, `clause_numbers.py` the
 clauses that a passage belongs to, and `chunking.py` cuts passages. `references.py` and `words.py` read queries: which
-clauses and words they ask for. `values.py` reads figures and dates, and `enumerations.py` lists.
+clauses and words they ask for. `values.py` reads figures and dates, `measures.py`
+those that can be compared, and `enumerations.py` lists.
 """
 
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from proviso_service.reading.canonical import SEEN_ONLY, readable, without_joine
 from proviso_service.reading.chunking import sentence_ends
 from proviso_service.reading.enumerations import Enumeration, enumeration_at, enumeration_holding
 from proviso_service.reading.formats import format_of, read_document
+from proviso_service.reading.measures import DATE, DAYS_OF_YEAR, MEASURES, PERIOD, Measure, measures_of
 from proviso_service.reading.model import (
     PACKED_WORD,
     Chunk,
@@ -70,13 +72,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CURRENCY_UNITS",
+    "DATE",
+    "DAYS_OF_YEAR",
     "KINDS_OF_CONTRACTS",
     "LAW",
     "LETTERS_AND_DIGITS",
     "MAX_WORDS",
+    "MEASURES",
     "MESSAGE_STOP_WORDS",
     "NUMBER_WORDS",
     "PACKED_WORD",
+    "PERIOD",
     "REQUEST_STOP_WORDS",
     "SEEN_ONLY",
     "STATEMENT_STOP_WORDS",
@@ -89,6 +95,7 @@ __all__ = [
     "Figure",
     "FileTooLong",
     "Heading",
+    "Measure",
     "PageSpan",
     "PageWords",
     "ParsedDocument",
@@ -115,6 +122,7 @@ __all__ = [
     "joined_words",
     "left_open",
     "levels_of",
+    "measures_of",
     "plain_words",
     "read_document",
     "readable",

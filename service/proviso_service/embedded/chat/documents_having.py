@@ -160,8 +160,8 @@ def _extreme(having: Sequence[_Having], *, largest: bool) -> _Having | None:
         for one in having
         if one[0].confidence >= sure and (figure := only_figure(one[0].answer or one[0].text))
     ]
-    sorts = Counter(sort for (sort, _), _ in found)
-    figures = [(amount, one) for (sort, amount), one in found if sort == max(sorts, key=sorts.__getitem__)]
+    sorts = Counter(figure.sort for figure, _ in found)
+    figures = [(figure.amount, one) for figure, one in found if figure.sort == max(sorts, key=sorts.__getitem__)]
     if not figures:
         return None
     return (max if largest else min)(figures, key=lambda figure: figure[0])[1]

@@ -3,10 +3,11 @@ what each of them is asked for that."""
 
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat.comparison import DATE, PERIOD, Bound, bound_of
+from proviso_service.embedded.chat.comparison import Bound, bound_of
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.language import ENGLISH
+from proviso_service.reading import DATE, PERIOD
 
 _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
 _OF_DATES = "What is the date of this agreement?"
