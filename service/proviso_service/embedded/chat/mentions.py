@@ -22,11 +22,14 @@ _PARTNER = re.compile(
 )
 _LONG_FORMS = " ".join(ABBREVIATIONS.values()).split()
 _COMMON_STEMS = frozenset(map(stem, (words("title_words") | _KINDS | _WEAK_KINDS).union(ABBREVIATIONS, _LONG_FORMS)))
-_PROPER_WORD = re.compile(r"\b(?:[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}-?\d[a-z]?\b)")
+_PROPER_WORD = re.compile(r"\b(?:\d?[A-Z][\w&\u2019'.-]*\w|[a-z]{1,3}-?\d[a-z]?\b)")
 _BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|and|or|und|oder|et|ou|y|e|o|&|/)\s+[A-Z]")
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
 _MAX_MODIFIERS = 4
 _MIN_MATCH = 0.5
+_TITLE_WORDS = 2
+"""By so many words a document with an abbreviated title is found: "non-disclosure confidentiality agreement"."""
+
 _MIN_INSIDE_CHARS = 4
 
 
@@ -112,18 +115,13 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
     """Returns the indices of the file names that fit best: none where nothing fits, several that fit equally well."""
     scored: list[tuple[float, int, int]] = []
     for index, filename in enumerate(filenames):
-        held = _held(mention.stems, filename)
-        if mention.proper and not mention.proper & held:
-            continue  # a reseller agreement, but another company's
+        own = _filename_stems(filename)
+        held = mention.stems & own | {one for one in mention.stems if _is_inside(one, filename)}
         share = len(held) / len(mention.stems)
-        if share >= _MIN_MATCH:
-            scored.append((share, -_extra_words(filename, mention.stems), index))
-    if not scored:
-        return []
-    best = max(scored)[:2]
-    if mention.is_plural:
-        return [index for share, _, index in scored if share == best[0]]
-    return [index for share, extra, index in scored if (share, extra) == best]
+        if share >= _MIN_MATCH and (not mention.proper or mention.proper & held):  # not another company's
+            scored.append((share, -len(own - mention.stems), index))
+    best = max(scored, default=(0.0, 0))
+    return [index for share, extra, index in scored if share == best[0] and (mention.is_plural or extra == best[1])]
 
 
 def told_apart(mention: Mention) -> frozenset[str]:
@@ -131,21 +129,16 @@ def told_apart(mention: Mention) -> frozenset[str]:
     return mention.stems - _COMMON_STEMS
 
 
-def _held(wanted: frozenset[str], filename: str) -> frozenset[str]:
-    """Returns those of the stems that a file name holds, also inside a run of letters such as `ADAMSGOLFINC`."""
-    letters = re.sub(r"[^a-z]", "", filename.lower())
-    inside = {one for one in wanted if len(one) >= _MIN_INSIDE_CHARS and one in letters}
-    return wanted & _filename_stems(filename) | inside
+def _is_inside(wanted: str, filename: str) -> bool:
+    """Tells whether a file name holds a stem inside a run of letters such as `ADAMSGOLFINC`."""
+    return len(wanted) >= _MIN_INSIDE_CHARS and wanted in re.sub(r"[^a-z]", "", filename.lower())
 
 
 def _filename_stems(filename: str) -> frozenset[str]:
-    """Returns the stems of a file name's words. Abbreviations are there in both forms (`NDA`, `non-disclosure
-    agreement`)."""
+    """Returns the stems of a file name's words, with those that its abbreviations stand for."""
     own = _name_words(filename)
     expanded = [word for token in own for word in ABBREVIATIONS.get(token, "").split()]
-    stemmed = frozenset(map(stem, own))
-    short = [short for short, long in ABBREVIATIONS.items() if _is_spelled_out(long, stemmed)]
-    return stemmed.union(map(stem, (*expanded, *short)))
+    return frozenset(stem(one) for one in (*own, *expanded))
 
 
 def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention | None:
@@ -161,7 +154,8 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     if is_verb or (_is_weak(word) and following in _KINDS):
         return None
     first, modifiers = _modifiers(tokens, index)
-    own = [] if word in _NO_NAMES else _name_words(word.rstrip("s") if is_short else token)
+    spelled_out = ABBREVIATIONS[word.rstrip("s")].split()[:_TITLE_WORDS] if is_short else _name_words(token)
+    own = [] if word in _NO_NAMES else spelled_out
     end = start + len(token)
     partner = _PARTNER.match(text, end)
     named = modifiers + own + (_name_words(partner[1]) if partner else [])
@@ -174,17 +168,12 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     is_told_apart = article in words("definite") or bool(modifiers) or is_short
     firm = is_file or (not _is_weak(word) and not is_subject and is_told_apart)
     at = tokens[first][0]
-    return Mention(text[at:end], at, end, specific, firm, _proper(text[at:end]) & specific)
+    proper = stems(" ".join(proper_words(f"the {text[at:end]}")))
+    return Mention(text[at:end], at, end, specific, firm, proper & specific)
 
 
 def _is_weak(word: str) -> bool:
     return word in _WEAK_KINDS or word.removesuffix("s") in words("deal_kinds")
-
-
-def _proper(phrase: str) -> frozenset[str]:
-    """Returns the stems of the capitalised words that are part of no usual title of an agreement."""
-    found = re.findall(r"(?<![A-Za-z])\d*[A-Z][a-z][\w&\u2019'-]*", phrase)
-    return frozenset(stem(word) for one in found for word in _name_words(one.lower())) - _COMMON_STEMS
 
 
 def _modifiers(tokens: list[tuple[int, str]], index: int) -> tuple[int, list[str]]:
@@ -206,13 +195,3 @@ def _name_words(name: str) -> list[str]:
     bare = _EXTENSION.sub("", name)
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\-.]+|(?<=[A-Za-z]{3})(?=\d)", " ", bare)
     return joined_words(spaced)
-
-
-def _is_spelled_out(long: str, stemmed: frozenset[str]) -> bool:
-    needed = [stem(word) for word in long.split() if word != "confidentiality"]
-    return all(word in stemmed for word in needed) or ("confidentiality" in long and "confid" in stemmed)
-
-
-def _extra_words(filename: str, wanted: frozenset[str]) -> int:
-    own = {stem(word) for word in _name_words(filename)} - {stem(word) for word in KINDS_OF_CONTRACTS}
-    return len([one for one in own if one not in wanted and not one.isdigit()])
