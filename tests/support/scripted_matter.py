@@ -94,7 +94,7 @@ def tool(name: str, *arguments: str) -> dict[str, Any]:
 
 TOOLS = [
     tool("list_matter_documents", "name"),
-    tool("get_document_text", "document_id", "filename", "start", "max_length"),
+    tool("get_document_text", "document_id", "filename", "start", "heading", "max_length"),
     tool("isaacus_search", "query", "max_results", "threshold", "max_per_document", "document_ids"),
 ]
 EXTRACTION = tool("isaacus_extract", "question", "document_ids", "each_document")
@@ -158,7 +158,11 @@ class ScriptedMatter:
         name = next((one for one in self.documents if args.get("document_id") == document_id(one)), None)
         if name is None:
             return {"error": "Document not found", "hint": "Call list_matter_documents."}
-        text = "\n\n".join(f"{heading}\n\n{body}" for heading, body in self.documents[name])
+        wanted = args.get("heading", "")
+        chunks = [chunk for chunk in self.documents[name] if chunk[0].startswith(wanted)]
+        if not chunks:
+            return {"error": f"{name} has no such heading"}
+        text = "\n\n".join(f"{heading}\n\n{body}" for heading, body in chunks)
         shown = text[: int(args.get("max_length", 2_000))]
         self._refs += 1
         return {
@@ -169,6 +173,7 @@ class ScriptedMatter:
             "character_count": len(text),
             "truncated": len(shown) < len(text),
             "start": 0,
+            "section_path": [chunks[0][0]] if wanted else [],
             "text": shown,
         }
 

@@ -50,7 +50,7 @@ async def answer(request: UserRequest, target: TargetDocuments, evidence: Eviden
         return settled
     if request.intent is Intent.COUNT and evidence.searches:
         return count_answer(request, target, evidence.searches[-1], where, more)
-    if request.intent in (Intent.SHOW, Intent.SUMMARY):
+    if request.intent in (Intent.SHOW, Intent.SUMMARY) or (request.section and evidence.parts):
         return read_out(request, evidence)
     text = await _quoted_answer(request, target, evidence, embedder)
     return text + _caveat(evidence) if text else ""
@@ -231,7 +231,7 @@ def _answer_without_search(request: UserRequest, target: TargetDocuments, eviden
         return ""
     if listing and not evidence.failures and request.intent in (Intent.SHOW, Intent.SUMMARY):
         return f"{said('which_document')}\n{document_lines(listing)}"
-    return _failed(request, evidence)
+    return _failed(request, target, evidence)
 
 
 def _missing(target: TargetDocuments, listing: DocumentList | None, language: str) -> str:
@@ -249,8 +249,10 @@ def _unready(target: TargetDocuments) -> str:
     )
 
 
-def _failed(request: UserRequest, evidence: Evidence) -> str:
+def _failed(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     stated = next(filter(None, evidence.failures), "")
+    if request.section and pattern("no_section").search(stated):
+        return said("no_section", where=searched_document(request, target), reason=name(stated))
     if request.clauses and (fault := re.search(r"\bAt character (\d+),", stated)):
         caret = " " * (int(fault[1]) - 1) + "^"
         return said("faulty_query", query=one_line(request.clauses.iql), caret=caret, fault=stated)

@@ -195,10 +195,10 @@ def made_of(request: UserRequest, target: TargetDocuments, evidence: Evidence, c
             where = {} if request.clauses.compares and not request.mentions else _where(target)
             made = [Call(IQL_TOOL, {"query": request.clauses.iql} | seen | where)]
         case {"call": "open"}:
-            beginning = {"start": 0, "max_length": _MAX_TEXT_CHARS}
-            made = [Call(TEXT_TOOL, {"document_id": one} | beginning) for one in read.ids[:1]]
-        case {"call": "search_read", "most": most}:
-            made = [_search(request, read, most)] if read.documents else []
+            part = {"start": 0, "max_length": _MAX_TEXT_CHARS}
+            if request.section:
+                part = {"heading": request.section, "max_length": _MAX_READ_ON_CHARS}
+            made = [Call(TEXT_TOOL, {"document_id": one} | part) for one in read.ids[:1]]
         case {"call": "extract", **given} if given.keys() <= {"of_each", "part"}:
             asked = request.parts[: given["part"]][-1] if "part" in given else request.question
             made = [_extraction(request, asked, target, each=given.get("of_each", False))]

@@ -22,7 +22,7 @@ from proviso_service.embedded.chat.text import (
 )
 from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.reading import Enumeration, enumeration_at, enumeration_holding
-from proviso_service.tool_results import DocumentPart, ExtractedAnswer, FoundPassage
+from proviso_service.tool_results import DocumentPart, ExtractedAnswer
 
 _MAX_MARK_CHARS = 8
 _MAX_ITEMS = 16
@@ -140,18 +140,16 @@ def enumeration_of(answer: ExtractedAnswer, own: str, *, asks_all: bool) -> Enum
 
 def read_out(request: UserRequest, evidence: Evidence) -> str:
     """Reads a document or one of its sections out as a quote. The text is empty when the evidence does not hold it."""
-    if request.section:
-        return _section(request.section, evidence)
     if not evidence.parts:
-        return "\n\n".join(_whole_quote(passage) for passage in evidence.passages[:1])
+        return ""
     part = evidence.parts[-1]
-    return _summary(part) if request.intent is Intent.SUMMARY else _text(part)
-
-
-def _text(part: DocumentPart) -> str:
-    quoted = _whole_quote(part.passage, is_cut=part.truncated)
+    if request.intent is Intent.SUMMARY and not request.section:
+        return _summary(part)
+    heading = part.section_path[-1] if request.section and part.section_path else ""
+    quoted = _whole_quote(part.text, part.ref, is_cut=part.truncated)
     key = ("begins" if part.truncated else "reads") if quoted else "no_text"
-    return said(key, place=name(part.filename), quote=quoted, count=f"{part.character_count:,}")
+    where = place(part.passage.model_copy(update={"heading": heading}))
+    return said(key, place=where, quote=quoted, count=f"{part.character_count:,}")
 
 
 def _summary(part: DocumentPart) -> str:
@@ -170,24 +168,14 @@ def _summary(part: DocumentPart) -> str:
     return text
 
 
-def _section(number: str, evidence: Evidence) -> str:
-    starts = re.compile(
-        rf"^[#*\s]*(?:(?:section|article|clause)\s+)?{re.escape(number)}(?![\w]|\.\d)", re.IGNORECASE | re.MULTILINE
-    )
-    for passage in evidence.passages:
-        if starts.match(passage.heading) or starts.search(passage.text):
-            return said("reads", place=place(passage), quote=_whole_quote(passage))
-    return ""
-
-
-def _whole_quote(passage: FoundPassage, *, is_cut: bool = False) -> str:
-    """Quotes a whole passage with its line breaks. A text that `is_cut` is quoted up to the end of its last whole
+def _whole_quote(text: str, ref: int | None, *, is_cut: bool) -> str:
+    """Quotes a whole text with its line breaks. One that `is_cut` is quoted up to the end of its last whole
     sentence."""
-    text = re.sub(r"\n\s*\n\s*", "\n\n", plain(passage.text)).strip()
+    text = re.sub(r"\n\s*\n\s*", "\n\n", plain(text)).strip()
     if is_cut:
         ends = [match.end() for match in _SENTENCE_END.finditer(text)]
         text = text[: ends[-1]] if ends and ends[-1] > len(text) // 2 else text
-    return quote(text, passage.ref) if any(char.isalnum() for char in text) else ""
+    return quote(text, ref) if any(char.isalnum() for char in text) else ""
 
 
 def _is_heading(paragraph: str) -> bool:
