@@ -13,7 +13,6 @@ _WITHOUT_SUBJECT = REQUEST_STOP_WORDS | KINDS_OF_CONTRACTS
 MAX_QUOTE_CHARS = 600
 _MIN_SENTENCE_CHARS = 12
 _MAX_OPENING_CHARS = 500
-_MAX_TITLE_WORDS = 12
 _MAX_SHORT_WORDS = 4
 
 _MARKUP = re.compile(
@@ -24,7 +23,6 @@ _MARKUP = re.compile(
 _NUMBER_BEFORE = re.compile(r"^\d{1,2}\.(?=[A-Z])")
 _HEADING_LINE = re.compile(r"^[ \t]*#{1,6}[ \t][^\n]*$", re.MULTILINE)
 _NUMBER = re.compile(r"^(?:(?:section|article|clause)\s+)?[\divxlc]+(?:\.\d+)*[.)]?\s+", re.IGNORECASE)
-_TITLE_CASE = re.compile(r"[\d.]*\s*[A-Z][\w&'-]*(?:,?\s+(?:[A-Z][\w&'-]*|of|and|or|for|the|to|in|by|with|on))*[.:]?")
 _ITEM = re.compile(r"^\s*(?:[-*•]\s|\(?[a-z]{1,4}[.)]\s|[a-z])")
 _OPENS_PARTIES = re.compile(r"\b(?:between|among):\s*$|\b(?:between|among):\s.*;\s*and\s*$", re.DOTALL)
 _OPENS_LIST = re.compile(r"[:;,]\s*(?:and|or)?\s*$")
@@ -107,16 +105,14 @@ def opening_of(text: str, heading: str) -> str:
 
 
 def is_title(piece: str, heading: str) -> bool:
-    """Tells whether a piece names a subject and states nothing: it is the heading of its passage, or in capitals, or a
-    few words without a full stop."""
+    """Tells whether a piece names a subject and states nothing: it is the heading of its passage, or reads like one, or
+    is a few words without a full stop."""
     bare = _bare(piece)
-    if heading and bare and (bare == _bare(heading) or f" {bare} " in f" {_bare(heading)} "):
+    if bare and f" {bare} " in f" {_bare(heading)} ":
         return True
-    words = bare.split()
-    if len(words) <= _MAX_TITLE_WORDS and piece.upper() == piece:
-        return True
-    is_named = _TITLE_CASE.fullmatch(piece) or not re.search(r"[.;:]\W*$", piece)
-    return len(words) <= _MAX_SHORT_WORDS and bool(is_named)
+    if Piece(0, 0, piece).is_title:
+        return piece.isupper() or not re.search(r"\d", bare)  # "Termination Date: May 1, 2026" states something
+    return len(bare.split()) <= _MAX_SHORT_WORDS and not _ENDS.search(piece)
 
 
 def _bare(title: str) -> str:
