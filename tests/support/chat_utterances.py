@@ -4,8 +4,8 @@ A label is a set of intents where several lead to the same kind of answer: facts
 
 from proviso_service.embedded.chat.phrases import Intent
 
-QUOTED = frozenset({Intent.FACT, Intent.CLAUSE, Intent.FIND})
-CLAUSE = frozenset({Intent.CLAUSE, Intent.FIND})
+QUOTED = frozenset({Intent.FACT, Intent.CLAUSE})
+CLAUSE = frozenset({Intent.CLAUSE})
 LIST = frozenset({Intent.LIST})
 SHOW = frozenset({Intent.SHOW})
 SUMMARY = frozenset({Intent.SUMMARY})

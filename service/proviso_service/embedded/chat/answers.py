@@ -85,7 +85,7 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
     good = [one for one in await rank(embedder, request.bare_question, evidence.passages) if one.is_answer]
     if not good:
         return ""
-    is_list = request.intent is Intent.FIND
+    is_list = request.intent is Intent.CLAUSE
     found = best_of_each(good, id if is_list else _document)[: _MAX_FOUND if is_list else _MAX_DOCUMENTS]
     documents = set(map(_document, found))
     if is_list:

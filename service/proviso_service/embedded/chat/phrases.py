@@ -16,7 +16,6 @@ class Intent(StrEnum):
     LIST = "list"
     SHOW = "show"
     SUMMARY = "summary"
-    FIND = "find"
     COUNT = "count"
     FACT = "fact"
     CLAUSE = "clause"

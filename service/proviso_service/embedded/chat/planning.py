@@ -104,17 +104,14 @@ def read_on(request: UserRequest, target: TargetDocuments, evidence: Evidence, t
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
-    """Returns what to try, once, when the evidence gave no answer: a search of a document that was only asked, an
-    extraction where passages about something were searched for; and where only the document on view was searched for an
-    open question, the rest of the matter."""
+    """Returns what to try, once, when the evidence gave no answer: a search of a document that was only asked;
+    and where only the document on view was searched for an open question, the rest of the matter."""
     if len(evidence.calls) >= MAX_CALLS or SEARCH_TOOL not in tools:
         return []
     made = {call.name for call in evidence.calls}
     if not evidence.searches:
         is_asked = EXTRACT_TOOL in made and len(target.documents) == 1
         return [_accepted(_search(request, target, _FEW), tools)] if is_asked else []
-    if request.intent is Intent.FIND and not request.section and EXTRACT_TOOL in tools and EXTRACT_TOOL not in made:
-        return [_accepted(_extraction(request, request.question, target, each=False), tools)]
     may_widen = request.scope is Scope.VIEWED_FIRST and target.documents and not target.matched
     is_widened = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
     if not may_widen or is_widened or not evidence.has_other_documents:

@@ -69,9 +69,7 @@ async def _alone(question: str, conversation: ReadConversation, recogniser: Inte
     intent = await _intent_of(question, recogniser)
     # The examples of intents are in English.
     is_abroad = language_of(question) != ENGLISH and len(question.split()) >= _LEAST_WORDS_ABROAD
-    if is_abroad or (intent is Intent.FIND and pattern("asks_fact").search(question)):
-        intent = Intent.FACT
-    return _request(intent, question, conversation)
+    return _request(Intent.FACT if is_abroad else intent, question, conversation)
 
 
 def _request(intent: Intent, question: str, conversation: ReadConversation) -> UserRequest:
@@ -89,7 +87,7 @@ def _request(intent: Intent, question: str, conversation: ReadConversation) -> U
     is_of_all = intent in (Intent.LIST, Intent.SUMMARY, Intent.SHOW) and not is_of_some and asks_what_they_say(question)
     if is_of_all or (intent is Intent.LIST and viewed and is_of_one):
         intent = Intent.CLAUSE  # what "this document" has, or which say something, the list of documents does not tell
-    is_for_text = intent in (Intent.FACT, Intent.FIND) and not (section or clauses or asks_types)
+    is_for_text = intent in (Intent.FACT, Intent.CLAUSE) and not (section or clauses or asks_types)
     is_open = is_for_text and bool(pattern("open").match(question)) and not pattern("clauses").search(question)
     language = language_of(question)
     is_of_several = len(mentions) > 1 or asked_of_each(question, language) is not None
@@ -168,7 +166,7 @@ async def _follow_up(
     if intent in DOCUMENT_FREE:
         return _request(await _intent_of(question, recogniser), question, conversation)
     if pattern("more").match(question):
-        return _more(_request(Intent.FIND, base, conversation), conversation.last_answer)
+        return _more(_request(Intent.CLAUSE, base, conversation), conversation.last_answer)
     asked = pattern("opening_of_follow_up").sub("", question)
     if completed := _completed(question, asked, base):
         return _request(Intent.FACT, completed, conversation)
