@@ -310,11 +310,10 @@ def test_all_that_is_asked_for_is_given_item_by_item_where_it_is_too_long_for_on
 def test_the_rest_of_an_enumeration_is_read_from_where_it_opens() -> None:
     cut = CASES[:300]
     opening = found("a.txt", f"Delivery. {cut}", 0.8, 1, "The Buyer may refuse delivery in these cases:")
-    at = to_read_on([opening.model_copy(update={"start": 5_000})], asks_all=True)
-    assert at is not None
-    assert at[1] == 5_010
-    assert to_read_on([found("a.txt", f"{CASES} It pays.", 0.8, 1, CASES[:45])], asks_all=True) is None
-    assert to_read_on(sentences(0.8), asks_all=True) is None
+    [(_, start)] = to_read_on([opening.model_copy(update={"start": 5_000})], asks_all=True)
+    assert start == 5_010
+    assert to_read_on([found("a.txt", f"{CASES} It pays.", 0.8, 1, CASES[:45])], asks_all=True) == []
+    assert to_read_on(sentences(0.8), asks_all=True) == []
     part = DocumentPart(ref=7, document_id="a.txt", filename="a.txt", text=f"{CASES} It pays.")
     [read] = with_text([opening], [part], asks_all=True)
     assert (read.ref, read.text) == (7, part.text)

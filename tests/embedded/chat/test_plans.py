@@ -5,7 +5,6 @@ from itertools import product
 import pytest
 
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
-from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.planning import MAX_CALLS, Plan, facts_of, made_of, plans
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
@@ -26,7 +25,7 @@ def test_plans_ask_only_about_what_is_told_of_a_request() -> None:
 def test_the_calls_of_a_plan_can_be_made(plan: Plan) -> None:
     request = UserRequest(Intent.FACT, "Who pays?", clauses=ClauseQuery("{rent}"))
     one = TargetDocuments((ListedDocument(document_id="a", filename="Lease.pdf"),))
-    made = [call for wanted in plan.calls for call in made_of(request, one, Evidence(), wanted)]
+    made = [call for wanted in plan.calls for call in made_of(request, one, wanted)]
     assert 0 < len(made) < MAX_CALLS
 
 

@@ -111,8 +111,7 @@ async def _extracted_answer(
     where = searched_document(request, target)
     if asks_all and (places := extracted.places_of_all(answers, where, request.language)):
         return places
-    asked_each = any(one.args.get("each_document") for one in evidence.calls)
-    if asked_each and not asks_all:
+    if evidence.asked_each and not asks_all:
         last, asked = evidence.extracted[-1], request.asked_of_each
         if target.documents or asked is None:
             text = extracted.side_by_side(request, answers, target)

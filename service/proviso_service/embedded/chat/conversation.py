@@ -156,6 +156,11 @@ class Evidence:
         )
 
     @property
+    def asked_each(self) -> bool:
+        """Whether each of several documents was asked."""
+        return any(call.args.get("each_document") for call in self.calls)
+
+    @property
     def has_other_documents(self) -> bool:
         """Whether the matter may have documents beside those that were searched."""
         told = [one.searched for one in (*self.searches, *self.analyses, *self.classified) if one.searched]

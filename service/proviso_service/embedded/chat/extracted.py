@@ -138,17 +138,17 @@ def places_of_all(answers: Sequence[ExtractedAnswer], where: str, language: str)
     return f"{said('all_found', language)}\n{lines_of(likely)}"
 
 
-def to_read_on(answers: Sequence[ExtractedAnswer], *, asks_all: bool) -> tuple[ExtractedAnswer, int] | None:
+def to_read_on(answers: Sequence[ExtractedAnswer], *, asks_all: bool) -> list[tuple[ExtractedAnswer, int]]:
     """Returns the likeliest answer that opens an enumeration of which the passage does not hold all, or where all is
-    asked for is an item of one, and where to read on in its document; None where there is none."""
+    asked for is an item of one, and where to read on in its document; nothing where there is none."""
     for one in answers[:_MOST_READ_ON]:
         own = sentence_of(one)
         whole = enumeration_of(one, own, asks_all=asks_all)
         is_item = asks_all and _IS_ITEM.search(own) is not None
         if one.confidence >= _LEAST and (is_item or own.endswith(":") or whole) and not (whole and whole.is_whole):
             at = max(0, one.text.find(own[:_MIN_BEGINNING_CHARS]))
-            return one, max(0, one.start + at - (_READ_BACK_CHARS if is_item else 0))
-    return None
+            return [(one, max(0, one.start + at - (_READ_BACK_CHARS if is_item else 0)))]
+    return []
 
 
 def with_text(

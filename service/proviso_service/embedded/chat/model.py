@@ -156,8 +156,9 @@ class EmbeddedChatModel(BaseChatModel):
             yield generation
 
     async def _message(self, messages: Sequence[BaseMessage], tools: Sequence[dict[str, Any]]) -> AIMessage:
-        step = await respond(messages, declared_arguments(tools), self.embedder, self._recogniser)
-        calls = _tool_calls(step, len(messages))
+        offered = declared_arguments(tools)
+        step = await respond(messages, offered, self.embedder, self._recogniser)
+        calls = _tool_calls(step, len(messages), offered)
         return AIMessage(
             content=step.text,
             tool_calls=calls,
@@ -176,12 +177,12 @@ def declared_arguments(tools: Sequence[dict[str, Any]]) -> Tools:
     }
 
 
-def _tool_calls(step: ModelStep, position: int) -> list[ToolCall]:
+def _tool_calls(step: ModelStep, position: int, offered: Tools) -> list[ToolCall]:
     """Gives every call an id that follows from its content and its position, so that the same conversation has the
-    same ids."""
+    same ids. Arguments that the tool does not declare are left out."""
     calls: list[ToolCall] = []
     for index, call in enumerate(step.calls):
-        args = dict(call.args)
+        args = {name: value for name, value in call.args.items() if name in offered[call.name]}
         key = json.dumps([position, index, call.name, args], sort_keys=True)
         calls.append(ToolCall(name=call.name, args=args, id=f"call_{hashlib.sha256(key.encode()).hexdigest()[:24]}"))
     return calls

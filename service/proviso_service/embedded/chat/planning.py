@@ -68,13 +68,13 @@ def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence
     if _needs_listing(request, tools) and not evidence.calls and LIST_TOOL in tools:
         is_named = request.asked_of_each is None and bool(request.mentions or request.names)
         named = {"name": _names(request)} if is_named else {}
-        return [_accepted(Call(LIST_TOOL, named), tools)]
+        return [Call(LIST_TOOL, named)]
     if _is_settled(request, target):
         return []
     facts = facts_of(request, target, tools)
     plan = next(one for one in plans() if one.fits(facts))
-    wanted = [call for one in plan.calls for call in made_of(request, target, evidence, one)]
-    return [_accepted(call, tools) for call in wanted if call.name in tools][: MAX_CALLS - len(evidence.calls)]
+    wanted = [call for one in plan.calls for call in made_of(request, target, one)]
+    return [call for call in wanted if call.name in tools][: MAX_CALLS - len(evidence.calls)]
 
 
 def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -> Call | None:
@@ -85,22 +85,18 @@ def documentation_call(request: UserRequest, evidence: Evidence, tools: Tools) -
     )
     if about_documents or request.is_about_clauses or RETRIEVER_TOOL not in tools or evidence.calls:
         return None
-    return _accepted(Call(RETRIEVER_TOOL, {"query": one_line(request.question, _MAX_QUERY_CHARS)}), tools)
+    return Call(RETRIEVER_TOOL, {"query": one_line(request.question, _MAX_QUERY_CHARS)})
 
 
 def read_on(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
     """Returns the call that reads the rest of an enumeration which a likely answer opens; none where there is none."""
     asks_all = asks_for_all(request, target)
-    asked = evidence.calls[-1].args if evidence.calls else {}
-    is_each = bool(asked.get("each_document")) and not asks_all
-    if is_each or len(evidence.extracted) != 1 or evidence.parts or TEXT_TOOL not in tools:
+    may_read = TEXT_TOOL in tools and not evidence.parts and len(evidence.calls) < MAX_CALLS
+    if not may_read or len(evidence.extracted) != 1 or (evidence.asked_each and not asks_all):
         return []
-    found = to_read_on(evidence.answers, asks_all=asks_all) if len(evidence.calls) < MAX_CALLS else None
-    if found is None:
-        return []
-    answer, start = found
-    args = {"document_id": answer.document_id, "start": start, "max_length": _MAX_READ_ON_CHARS}
-    return [_accepted(Call(TEXT_TOOL, args), tools)]
+    found = to_read_on(evidence.answers, asks_all=asks_all)
+    args = [{"document_id": one.document_id, "start": start, "max_length": _MAX_READ_ON_CHARS} for one, start in found]
+    return [Call(TEXT_TOOL, one) for one in args]
 
 
 def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
@@ -108,15 +104,13 @@ def second_look(request: UserRequest, target: TargetDocuments, evidence: Evidenc
     and where only the document on view was searched for an open question, the rest of the matter."""
     if len(evidence.calls) >= MAX_CALLS or SEARCH_TOOL not in tools:
         return []
-    made = {call.name for call in evidence.calls}
     if not evidence.searches:
-        is_asked = EXTRACT_TOOL in made and len(target.documents) == 1
-        return [_accepted(_search(request, target, _FEW), tools)] if is_asked else []
+        return [_search(request, target, _FEW)] if evidence.extracted and len(target.documents) == 1 else []
     may_widen = request.scope is Scope.VIEWED_FIRST and target.documents and not target.matched
-    is_widened = any(call.name == SEARCH_TOOL and not call.args.get("document_ids") for call in evidence.calls)
+    is_widened = not all(search.document_ids for search in evidence.searches)
     if not may_widen or is_widened or not evidence.has_other_documents:
         return []
-    return [_accepted(_search(request, TargetDocuments(), _MANY, each=2), tools)]
+    return [_search(request, TargetDocuments(), _MANY, each=2)]
 
 
 def _needs_listing(request: UserRequest, tools: Tools) -> bool:
@@ -179,11 +173,8 @@ def plans() -> tuple[Plan, ...]:
     return tuple(Plan(one["when"], one["calls"]) for one in read["plans"])
 
 
-def made_of(request: UserRequest, target: TargetDocuments, evidence: Evidence, call: Mapping[str, Any]) -> list[Call]:
+def made_of(request: UserRequest, target: TargetDocuments, call: Mapping[str, Any]) -> list[Call]:
     """Makes a call of a plan. Raises ValueError for one that there is not."""
-    # Where a text is to be read, it is that of a document that is named, or of the only one of the matter.
-    listed = evidence.listing.documents if evidence.listing else ()
-    read = replace(target, documents=listed) if len(listed) == 1 and not target.documents else target
     match call:
         case {"call": "classify"}:
             made = [Call(CLASSIFY_TOOL, _where(target))]
@@ -192,10 +183,10 @@ def made_of(request: UserRequest, target: TargetDocuments, evidence: Evidence, c
             where = {} if request.clauses.compares and not request.mentions else _where(target)
             made = [Call(IQL_TOOL, {"query": request.clauses.iql} | seen | where)]
         case {"call": "open"}:
-            part = {"start": 0, "max_length": _MAX_TEXT_CHARS}
+            part: dict[str, Any] = {"start": 0, "max_length": _MAX_TEXT_CHARS}
             if request.section:
                 part = {"heading": request.section, "max_length": _MAX_READ_ON_CHARS}
-            made = [Call(TEXT_TOOL, {"document_id": one} | part) for one in read.ids[:1]]
+            made = [Call(TEXT_TOOL, {"document_id": one} | part) for one in target.ids[:1]]
         case {"call": "extract", **given} if given.keys() <= {"of_each", "part"}:
             asked = request.parts[: given["part"]][-1] if "part" in given else request.question
             made = [_extraction(request, asked, target, each=given.get("of_each", False))]
@@ -246,8 +237,3 @@ def _query(request: UserRequest, target: TargetDocuments) -> str:
         return f"{request.term} means"  # in quotation marks its plural would not be found
     asked = without_mentions(request.question, target.matched)
     return one_line(pattern("left_behind").sub("", asked), _MAX_QUERY_CHARS)
-
-
-def _accepted(call: Call, tools: Tools) -> Call:
-    """Drops the arguments that the tool does not declare, so that an older version of the tool still works."""
-    return Call(call.name, {name: value for name, value in call.args.items() if name in tools[call.name]})

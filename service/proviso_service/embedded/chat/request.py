@@ -136,7 +136,8 @@ def find_target_documents(request: UserRequest, evidence: Evidence, last_answer:
         return TargetDocuments((request.viewed,))
     if request.scope is Scope.EARLIER and evidence.listing:
         return _split([one for one in evidence.listing.documents if one.filename in last_answer])
-    return TargetDocuments()
+    listing = evidence.listing if request.intent in (Intent.SHOW, Intent.SUMMARY) else None
+    return _split(listing.documents) if listing and listing.total_count == 1 else TargetDocuments()
 
 
 def _with_names(request: UserRequest, documents: tuple[ListedDocument, ...]) -> tuple[ListedDocument, ...]:
