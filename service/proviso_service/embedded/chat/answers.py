@@ -8,8 +8,8 @@ from proviso_service.embedded.chat.absence import none_in_view, not_found, offer
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.quoting import lines_of, listed, places_of, read_out, sentence_of
-from proviso_service.embedded.chat.ranking import ScoredSentence, best_of_each, rank
+from proviso_service.embedded.chat.quoting import lines_of, listed, places_of, read_out
+from proviso_service.embedded.chat.ranking import best_of_each, rank
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
 from proviso_service.embedded.chat.text import excerpt, marked_cuts, one_line, split_sentences, until
@@ -118,39 +118,34 @@ async def _extracted_answer(
         else:
             text = by_document(request, asked, last, evidence.listing)
         return text + not_analysed(last.document_errors, request.language) if text else ""
-    chosen = answers[0] if extracted.is_sure(answers) else None
-    agreed = [one for one in answers if one.confidence >= extracted.AGREED]
-    likely = {sentence_of(one): one for one in reversed(agreed)}
-    read: list[ScoredSentence] = []
-    if len(likely) > 1 or chosen is None:  # otherwise it takes time and decides nothing
-        read = await rank(embedder, request.bare_question, evidence.passages)
-        chosen = next((likely.get(one.sentence, chosen) for one in read if one.is_answer), chosen)
-    if chosen is None:
-        return _closest(request, target, evidence, answers, read)
-    if not target.documents and (several := extracted.stated_by_several(agreed, request.language)):
+    sure = [one for one in answers if extracted.is_sure(one, request.question)]
+    if not sure:
+        return await _closest(request, target, evidence, answers, embedder)
+    if not target.documents and (several := extracted.stated_by_several(sure, request.language)):
         return several
-    opening = none_in_view(request, evidence, {chosen.document_id})
-    return opening + extracted.stated_answer(chosen, request.language, answers)
+    opening = none_in_view(request, evidence, {sure[0].document_id})
+    return opening + extracted.stated_answer(sure[0], request.language, answers)
 
 
-def _closest(
+async def _closest(
     request: UserRequest,
     target: TargetDocuments,
     evidence: Evidence,
     answers: Sequence[ExtractedAnswer],
-    read: Sequence[ScoredSentence],
+    embedder: Embedder,
 ) -> str:
-    """Offers what comes closest where no answer is sure: the likeliest answers and what a search has found; for a
-    question that presumes an answer (who, what, when) also the latter alone, and from other documents than the one on
-    view where these were searched too. Empty where nothing comes near."""
+    """Offers the likeliest answers, and where none is likely what a search has found; for a question that presumes an
+    answer (who, what, when) also the latter alone, and from other documents than the one on view where these were
+    searched too. Empty where nothing comes near."""
+    is_likely = bool(answers) and answers[0].confidence >= extracted.LIKELY
+    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages)
     found = best_of_each([one for one in read if one.similarity >= _LEAST_SIMILARITY], id)
     meant = [one for one in found if not target.documents or one.document_id in target.ids]
     where = searched_document(request, target)
     text = extracted.closest(answers, where, request.question, request.language, meant)
     if text or not (pattern("open").search(request.question) or request.language != ENGLISH):
         return text
-    others = [one for one in found if one not in meant]
-    if others:
+    if others := [one for one in found if one not in meant]:
         opening = none_in_view(request, evidence, {one.document_id for one in others})
         return opening + extracted.offered(others, "", request.language)
     may_widen = request.scope is Scope.VIEWED_FIRST and evidence.has_other_documents

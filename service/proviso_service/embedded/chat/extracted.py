@@ -12,17 +12,18 @@ from proviso_service.embedded.chat.wording import bullets, joined, name, place, 
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.tool_results import DocumentPart, ExtractedAnswer, ExtractedAnswers
 
-_SURE, _LIKELY = 0.88, 0.7
+_SURE, LIKELY = 0.88, 0.7
 """From the first on an answer is stated: all of 17 were right. Below, those from the second on are said to be the
 likeliest: of 44 of them 38 were right, and of 40 just below 26, which are offered with others as what comes closest."""
 
-AGREED = 0.8
-"""From here on an answer is stated that is also what reads most like one among the passages of a search: of 6 of them 5
-were right. It is what short contracts in plain words score."""
+_AGREED = 0.8
+"""From here on an answer is stated that shares half of the question's words. It is what short contracts in plain words
+score."""
 
 _LEAST = 0.08
 _NEAR = 0.15
 _OFFERED = 0.4
+
 _FEW_WORDS = 2
 HAS_CLAUSE = 0.25
 """From here on a document may have what was asked for, where each of several is asked."""
@@ -43,14 +44,17 @@ _MIN_BEGINNING_CHARS = 20
 _READ_BACK_CHARS = 1_500
 
 
-def is_sure(answers: Sequence[ExtractedAnswer]) -> bool:
-    return bool(answers) and answers[0].confidence >= _SURE
+def is_sure(answer: ExtractedAnswer, question: str) -> bool:
+    """Tells whether an answer may be stated."""
+    asked = content_stems(question)
+    shared = asked & (stems(sentence_of(answer)) | stems(answer.heading))
+    return answer.confidence >= (_AGREED if 2 * len(shared) >= len(asked) else _SURE)
 
 
 def stated_answer(answer: ExtractedAnswer, language: str, others: Sequence[ExtractedAnswer] = ()) -> str:
     """States an answer, and lists those of the `others` that may be meant, the more of them the less sure it is."""
     is_sure = answer.confidence >= _SURE
-    least = _LIKELY if is_sure else _OFFERED
+    least = LIKELY if is_sure else _OFFERED
     first, *likely = listed(places_of([answer, *(one for one in others if one.confidence >= least)]))
     shown = Place.of(answer) if is_sure and not first.items else first
     return said("says", language, place=place(answer), quote=shown.quote) + _also(likely[: _CLOSEST - 1], language)
@@ -72,11 +76,9 @@ def closest(
     """Offers the likeliest answers where none is sure, and then what a search has `found`; empty where no answer comes
     near."""
     likely = [one.answer for one in _near(answers, question)[:_CLOSEST]]
-    if not likely:
-        return ""
     asks_all = pattern("asks_all").search(question) is not None
-    near = listed(places_of([*likely, *found])[: len(likely) + _FOUND], asks_all=asks_all)
-    if near[0].answer.confidence >= _LIKELY:
+    near = listed(places_of([*likely, *found])[: len(likely) + _FOUND], asks_all=asks_all) if likely else []
+    if near and near[0].answer.confidence >= LIKELY:
         likeliest = said("likeliest", language, place=place(near[0].answer), quote=near[0].quote)
         return likeliest + _also(near[1:], language)
     return _offered(near, where, language)
@@ -91,9 +93,10 @@ def of_parts(request: UserRequest, found: Sequence[ExtractedAnswers], where: str
     """Gives the answers to the two questions of one that asks two things at once: what is sure, and then what comes
     closest to the other, or that there is nothing on it. Empty where there is nothing on either."""
     language = request.language
-    answered = list(dict.fromkeys(stated_answer(one.answers[0], language) for one in found if is_sure(one.answers)))
-    unsure = [(part, one.answers) for part, one in zip(request.parts, found, strict=True) if not is_sure(one.answers)]
-    near = [_near(answers, part)[:_OF_EACH] for part, answers in unsure]
+    asked = [(part, one.answers) for part, one in zip(request.parts, found, strict=True)]
+    sure = [answers[0] for part, answers in asked if answers and is_sure(answers[0], part)]
+    answered = list(dict.fromkeys(stated_answer(one, language) for one in sure))
+    near = [_near(answers, part)[:_OF_EACH] for part, answers in asked if not answers or answers[0] not in sure]
     if places := places_of(one.answer for some in near for one in some):
         answered.append(_offered(places, where, language))
     if answered and not all(near):
