@@ -9,7 +9,7 @@ from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.quoting import lines_of, listed, places_of, read_out
-from proviso_service.embedded.chat.ranking import best_of_each, rank
+from proviso_service.embedded.chat.ranking import ANSWERS, rank
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
 from proviso_service.embedded.chat.text import excerpt, marked_cuts, one_line, split_sentences, until
@@ -82,11 +82,11 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
             text = await _extracted_answer(request, target, evidence, embedder)
         missing = extracted.lines_of_missing(target, request.language) if text and len(target.documents) == 1 else []
         return "\n\n".join((text, *missing))
-    good = [one for one in await rank(embedder, request.bare_question, evidence.passages) if one.is_answer]
-    if not good:
-        return ""
     is_list = request.intent is Intent.CLAUSE
-    found = best_of_each(good, id if is_list else _document)[: _MAX_FOUND if is_list else _MAX_DOCUMENTS]
+    ranked = await rank(embedder, request.bare_question, evidence.passages, _passage if is_list else _document)
+    found = [one for one in ranked if one.confidence == ANSWERS][: _MAX_FOUND if is_list else _MAX_DOCUMENTS]
+    if not found:
+        return ""
     documents = set(map(_document, found))
     if is_list:
         text = lines_of(listed(places_of(found)))
@@ -99,6 +99,10 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
 
 def _document(passage: FoundPassage) -> str:
     return passage.document_id or passage.filename
+
+
+def _passage(passage: FoundPassage) -> str:
+    return passage.text
 
 
 async def _extracted_answer(
@@ -138,8 +142,8 @@ async def _closest(
     answer (who, what, when) also the latter alone, and from other documents than the one on view where these were
     searched too. Empty where nothing comes near."""
     is_likely = bool(answers) and answers[0].confidence >= extracted.LIKELY
-    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages)
-    found = best_of_each([one for one in read if one.similarity >= _LEAST_SIMILARITY], id)
+    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages, _passage)
+    found = [one for one in read if one.confidence >= _LEAST_SIMILARITY]
     meant = [one for one in found if not target.documents or one.document_id in target.ids]
     where = searched_document(request, target)
     text = extracted.closest(answers, where, request.question, request.language, meant)
