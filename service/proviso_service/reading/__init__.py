@@ -20,7 +20,7 @@ from proviso_service.reading.canonical import SEEN_ONLY, readable, without_joine
 from proviso_service.reading.chunking import sentence_ends
 from proviso_service.reading.enumerations import Enumeration, enumeration_at, enumeration_holding
 from proviso_service.reading.formats import format_of, read_document
-from proviso_service.reading.measures import DATE, DAYS_OF_YEAR, MEASURES, PERIOD, Measure, measures_of
+from proviso_service.reading.measures import DATE, DAYS_OF_YEAR, MEASURES, PERIOD, Measure, measures_of, only_measure
 from proviso_service.reading.model import (
     PACKED_WORD,
     Chunk,
@@ -123,6 +123,7 @@ __all__ = [
     "left_open",
     "levels_of",
     "measures_of",
+    "only_measure",
     "plain_words",
     "read_document",
     "readable",

@@ -1,5 +1,6 @@
 """The figures of a text that can be compared: periods, dates, and sums of one currency."""
 
+from collections.abc import Container
 from typing import NamedTuple
 
 from proviso_service.reading.values import CURRENCY_UNITS, Date, Value, values_of
@@ -27,6 +28,12 @@ class Measure(NamedTuple):
 def measures_of(text: str, *, is_source: bool = False) -> list[Measure]:
     """Returns the figures in order; `is_source` as for `values_of`."""
     return [found for value in values_of(text, is_source=is_source) if (found := _measure(value))]
+
+
+def only_measure(text: str, sorts: Container[str] = MEASURES) -> Measure | None:
+    """Returns the one figure of these sorts that a text states; None when it states none or several."""
+    found = {one[:2]: one for one in reversed(measures_of(text, is_source=True)) if one.sort in sorts}
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def _measure(value: Value) -> Measure | None:

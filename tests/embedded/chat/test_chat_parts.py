@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from proviso_service.embedded import chat
-from proviso_service.embedded.chat.comparison import bound_of, only_figure
 from proviso_service.embedded.chat.conversation import read_conversation, read_evidence, read_user_message
+from proviso_service.embedded.chat.each_document import bound_of
 from proviso_service.embedded.chat.extracted import larger_line
 from proviso_service.embedded.chat.mentions import (
     find_mentions,
@@ -25,6 +25,7 @@ from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences, until
 from proviso_service.embedded.chat.wording import quote, said
+from proviso_service.reading import only_measure
 from proviso_service.tool_results import ExtractedAnswer, ListedDocument
 
 FILES = [
@@ -213,7 +214,7 @@ def test_quotation_marks_inside_a_quote_are_straight() -> None:
     ],
 )
 def test_the_only_duration_of_a_quote_is_read(text: str, days: float | None) -> None:
-    found = only_figure(text, ("days",))
+    found = only_measure(text, ("days",))
     assert (found.amount if found else None) == days
 
 
@@ -228,7 +229,7 @@ def test_the_only_duration_of_a_quote_is_read(text: str, days: float | None) -> 
     ],
 )
 def test_the_only_figure_of_a_quote_is_read(text: str, figure: tuple[str, float] | None) -> None:
-    found = only_figure(text)
+    found = only_measure(text)
     assert (found[:2] if found else None) == figure
 
 

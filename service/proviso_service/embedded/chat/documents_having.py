@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from proviso_service.embedded.chat.comparison import Bound, only_figure
-from proviso_service.embedded.chat.each_document import EachDocument
+from proviso_service.embedded.chat.each_document import Bound, EachDocument
 from proviso_service.embedded.chat.extracted import HAS_CLAUSE, closest, of_each_document
 from proviso_service.embedded.chat.phrases import pattern, table
 from proviso_service.embedded.chat.quoting import Place, places_of, sentence_of
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import bullets, name, said
+from proviso_service.reading import only_measure
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
 
 _PROBABLY = 0.45
@@ -158,7 +158,7 @@ def _extreme(having: Sequence[_Having], *, largest: bool) -> _Having | None:
     found = [
         (figure, one)
         for one in having
-        if one[0].confidence >= sure and (figure := only_figure(one[0].answer or one[0].text))
+        if one[0].confidence >= sure and (figure := only_measure(one[0].answer or one[0].text))
     ]
     sorts = Counter(figure.sort for figure, _ in found)
     figures = [(figure.amount, one) for figure, one in found if figure.sort == max(sorts, key=sorts.__getitem__)]

@@ -1,13 +1,14 @@
 """Reads questions about which of a matter's documents have something, or have not, how many, and which has most of it:
-what each of them is asked for that."""
+what each of them is asked for that, and how large a figure is wanted."""
 
+import re
 from dataclasses import dataclass
+from math import inf
 
-from proviso_service.embedded.chat.comparison import Bound, bound_of
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.text import content_words
 from proviso_service.language import ENGLISH
-from proviso_service.reading import DATE, PERIOD
+from proviso_service.reading import DATE, DAYS_OF_YEAR, PERIOD, Measure, measures_of
 
 _LEAST_WORDS, _LEAST_SUBJECT = 3, 2
 _OF_DATES = "What is the date of this agreement?"
@@ -17,6 +18,32 @@ _OF_EXTREMES = (
     ("When", pattern("of_dates"), _OF_DATES),
     ("How much", pattern("of_amounts"), "How much is to be paid under this agreement?"),
 )
+
+_YEAR = re.compile(r"((?:19|20)\d\d)\b(?!,\d)")
+_NEXT_CHARS, _LITTLE = 2, 1e-6
+_MORE_THAN = re.compile(r"(?<!not )(?<!no )(?:more than|in excess of|exceed(?:s|ing)?|over)\W*$", re.IGNORECASE)
+_REACH_CHARS = 20
+_MAX_FIGURE_CHARS = 80
+_AFTER_FIGURE = " '\u2019"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How large a figure of a sort is to be: from `least` to `most`."""
+
+    sort: str
+    least: float = -inf
+    most: float = inf
+
+    def met_by(self, text: str) -> bool | None:
+        """Tells whether a text states such a figure; None where it states none of the sort. What is more than a figure
+        is a little more."""
+        amounts = [
+            one.amount + 2 * _LITTLE * bool(_MORE_THAN.search(text, max(0, one.start - _REACH_CHARS), one.start))
+            for one in measures_of(text, is_source=True)
+            if one.sort == self.sort
+        ]
+        return any(self.least <= one <= self.most for one in amounts) if amounts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +118,33 @@ def _of_one(predicate: str) -> str:
             rest = pattern("around_extreme").sub("", extreme.sub("", predicate, count=1))
             return f"{asks}: {' '.join(rest.split())}?" if content_words(rest) else of_all
     return f"this agreement: {' '.join(predicate.split())}"
+
+
+def bound_of(question: str) -> tuple[Bound, str] | None:
+    """Returns how large a figure a question wants, and the question without that; None where it does not say."""
+    for found in pattern("bound").finditer(question):
+        is_of_time = pattern("bound_of_dates").match(found[0]) is not None
+        wanted = _wanted(question[found.end() :][:_MAX_FIGURE_CHARS], may_be_year=is_of_time)
+        if wanted is None or (is_of_time and wanted.sort != DATE):
+            continue
+        sort, first, last, _, length = wanted
+        before, after = question[: found.start()], question[found.end() + length :]
+        if pattern("condition").search(before) or pattern("goes_on").match(after):
+            continue
+        bounds = {
+            "above": Bound(sort, least=last + _LITTLE),
+            "least": Bound(sort, least=first),
+            "below": Bound(sort, most=first - _LITTLE),
+            "most": Bound(sort, most=last),
+            "in": Bound(sort, first, last),
+        }
+        return bounds[found.lastgroup or ""], f"{before.rstrip()} {after.lstrip(_AFTER_FIGURE)}".strip()
+    return None
+
+
+def _wanted(text: str, *, may_be_year: bool) -> Measure | None:
+    """Returns the figure at the beginning of a text. A year has many days."""
+    if may_be_year and (year := _YEAR.match(text)):
+        first = int(year[1]) * DAYS_OF_YEAR
+        return Measure(DATE, first, first + DAYS_OF_YEAR - 1, 0, year.end())
+    return next((one for one in measures_of(text)[:1] if one.start <= _NEXT_CHARS), None)

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from proviso_service.embedded.chat.comparison import figures_of_a_sort
 from proviso_service.embedded.chat.phrases import pattern
 from proviso_service.embedded.chat.quoting import Place, enumeration_of, lines_of, listed, places_of, sentence_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.text import content_stems, stems
 from proviso_service.embedded.chat.wording import bullets, joined, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
+from proviso_service.reading import CURRENCY_UNITS, DATE, PERIOD, only_measure
 from proviso_service.tool_results import DocumentPart, ExtractedAnswer, ExtractedAnswers
 
 _SURE, LIKELY = 0.88, 0.7
@@ -210,12 +210,15 @@ def larger_line(question: str, answers: Sequence[ExtractedAnswer]) -> str:
     wants_larger = bool(pattern("asks_larger").search(question))
     if len(answers) < 2 or not (wants_larger or pattern("asks_smaller").search(question)):
         return ""
-    found = figures_of_a_sort([sentence_of(one) for one in answers])
-    if found is None:
+    texts = [sentence_of(one) for one in answers]
+    of_sorts = ([only_measure(text, sorts) for text in texts] for sorts in ((PERIOD,), CURRENCY_UNITS, (DATE,)))
+    found = next((figures for some in of_sorts if len(figures := [one for one in some if one]) == len(texts)), [])
+    if len({one.sort for one in found}) != 1:
         return ""
-    amounts = [amount for amount, _ in found]
+    amounts = [one.amount for one in found]
     best = max(amounts) if wants_larger else min(amounts)
-    stated = [quote(words, one.ref) for (_, words), one in zip(found, answers, strict=True)]
+    said_of = zip(texts, found, answers, strict=True)
+    stated = [quote(text[figure.start : figure.end], one.ref) for text, figure, one in said_of]
     if amounts.count(best) > 1:
         return f"\n\n{said('figures_same', stated=joined(stated))}" if len(set(amounts)) == 1 else ""
     what = ("larger figure", "later date") if wants_larger else ("smaller figure", "earlier date")
