@@ -1,6 +1,8 @@
 """The judge: what it says of texts, and how pairs are read."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from proviso_service.embedded.judge import (
     joined_tokens,
     margins_of,
 )
-from proviso_service.embedded.minilm import Encoding
+from proviso_service.embedded.minilm import Encoders, Encoding
 from proviso_service.embedded.prepare import JUDGE_SOURCE, read_judge_weights
 from proviso_service.embedded.prepared import JUDGE_FILE, MODEL_FILE
 from proviso_service.embedded.tuned import JUDGE, tuned
@@ -72,6 +74,27 @@ def test_verdicts_agree_with_the_float_weights(judge: Judge, models_dir: Path) -
         ids = joined_tokens(encoding.tokens("Which law applies?"), encoding.tokens(text))
         exact = bert_reference.judge(weights, ids)
         np.testing.assert_allclose(judge.logits([("Which law applies?", text)])[0], exact, atol=0.5)
+
+
+async def test_sentences_that_were_compared_before_are_not_read_again(
+    models_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    runs = Encoders.runs
+
+    def noted(encoders: Encoders, texts: Sequence[str], max_tokens: int) -> Iterator[Any]:
+        read.extend(texts)
+        return runs(encoders, texts, max_tokens)
+
+    monkeypatch.setattr(Encoders, "runs", noted)
+    judge = Judge(models_dir, threads=1)
+    alone = await judge.nearness("Which law applies?", [LAW])
+    both = await judge.nearness("Which law applies?", [NOTICE, LAW, NOTICE])
+    assert read == ["Which law applies?", LAW, NOTICE]
+    np.testing.assert_allclose([both[1], both[2]], [alone[0], both[0]], atol=1e-6)
+    assert both[0] < both[1]
+    assert (await judge.nearness("Who is insured?", [])).shape == (0,)
+    await judge.close()
 
 
 def test_long_texts_are_cut_and_still_end() -> None:

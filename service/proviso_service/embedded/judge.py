@@ -2,7 +2,8 @@
 answers a question does. Beside that it tells how near texts are in meaning, by the encoder."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
@@ -27,6 +28,9 @@ Margins = NDArray[np.float64]
 _MAX_WAITING = 64
 _RETRY_AFTER_S = 1.0
 
+_MAX_KNOWN = 8_192
+"""So many vectors are kept, in some 16 MB: who asks one question about a document often asks another."""
+
 MAX_QUERY_TOKENS = 64
 MAX_TEXT_TOKENS = 176
 
@@ -48,6 +52,7 @@ class Judge:
         self._threads = threads
         self._encoders = Encoders.prepared(models_dir, threads)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge")
+        self._known: OrderedDict[str, Logits] = OrderedDict()
         self._waiting = 0
         self._is_closed = False
 
@@ -72,13 +77,21 @@ class Judge:
             return found
 
     async def nearness(self, question: str, texts: Sequence[str]) -> Margins:
-        """Returns how near each text is in meaning to a question: the cosine of their vectors. Raises as `verdicts`."""
+        """Returns how near each text is in meaning to a question: the cosine of their vectors, of which the last ones
+        are kept. Raises as `verdicts`."""
         with self._admitted():
-            vectors = np.empty((len(texts) + 1, DIMENSIONS), dtype=np.float32)
-            for run, indices in await self._in_thread(self._runs, [question, *texts]):
-                vectors[indices] = await self._in_thread(_run, run)
-            found: Margins = (vectors[1:] @ vectors[0]).astype(np.float64)
-            return found
+            asked = dict.fromkeys((question, *texts))
+            vectors = {text: self._known.pop(text) for text in asked if text in self._known}
+            unknown = [text for text in asked if text not in vectors]
+            try:
+                for run, indices in await self._in_thread(self._runs, unknown):
+                    found = await self._in_thread(_run, run)
+                    vectors |= {unknown[index]: vector.copy() for index, vector in zip(indices, found, strict=True)}
+            finally:
+                self._keep(vectors)
+            of_texts = np.array([vectors[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
+            nearness: Margins = (of_texts @ vectors[question]).astype(np.float64)
+            return nearness
 
     def vectors(self, texts: Sequence[str]) -> Logits:
         """Returns the encoder's vectors of texts, of shape (len(texts), DIMENSIONS), from the calling thread. Raises
@@ -101,6 +114,11 @@ class Judge:
         """Makes what waits or is under way fail with ModelClosed, finishes the run in progress and ends the thread."""
         self._is_closed = True
         await asyncio.to_thread(self._thread.shutdown)
+
+    def _keep(self, vectors: Mapping[str, Logits]) -> None:
+        self._known.update(vectors)
+        while len(self._known) > _MAX_KNOWN:
+            self._known.popitem(last=False)
 
     @cached_property
     def _encoding(self) -> Encoding:

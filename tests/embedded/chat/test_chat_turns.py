@@ -159,6 +159,32 @@ async def test_a_section_is_read_from_the_document_on_view(model: EmbeddedChatMo
     assert_grounded(turn)
 
 
+@pytest.mark.parametrize("question", ["What does section 7 say about liability?", "What is in clause 7?"])
+async def test_what_a_section_says_is_read_by_its_number(
+    model: EmbeddedChatModel, whole: ScriptedMatter, question: str
+) -> None:
+    turn = await run_turn(model, whole, question, viewed=SERVICES)
+    assert turn.calls == [(TEXT, {"document_id": document_id(SERVICES), "heading": "7", "max_length": 4_500})]
+    assert turn.answer.startswith(f"{SERVICES} (7. Limitation of Liability) reads:")
+    assert_grounded(turn)
+
+
+async def test_a_section_that_is_not_there_is_said_so(model: EmbeddedChatModel, whole: ScriptedMatter) -> None:
+    turn = await run_turn(model, whole, "What does section 99 of the services agreement say?")
+    assert turn.answer == f"I found no such section in {SERVICES}. {SERVICES} has no such heading"
+
+
+async def test_a_list_of_which_the_extraction_finds_nothing_is_searched_for(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    nothing = json.dumps({"question": "", "documents_asked": 1, "alternatives": []})
+    asked = replace(whole, replies={EXTRACT: nothing})
+    turn = await run_turn(model, asked, "List all the insurance that the tenant has to carry.", viewed=LEASE)
+    assert turn.called == [EXTRACT, SEARCH]
+    assert "general liability insurance" in turn.answer
+    assert_grounded(turn)
+
+
 async def test_showing_asks_which_document_when_none_is_meant(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
     turn = await run_turn(model, matter, "Show me the whole document")
     assert turn.answer.startswith(said("which_document"))

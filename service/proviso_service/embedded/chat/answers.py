@@ -139,15 +139,16 @@ async def _closest(
     embedder: Embedder,
 ) -> str:
     """Offers the likeliest answers, and where none is likely what a search has found; for a question that presumes an
-    answer (who, what, when) also the latter alone, and from other documents than the one on view where these were
-    searched too. Empty where nothing comes near."""
+    answer (who, what, all of them) also the latter alone, and from other documents than the one on view where these
+    were searched too. Empty where nothing comes near."""
     is_likely = bool(answers) and answers[0].confidence >= extracted.LIKELY
     read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages, _passage)
     found = [one for one in read if one.confidence >= _LEAST_SIMILARITY]
     meant = [one for one in found if not target.documents or one.document_id in target.ids]
     where = searched_document(request, target)
     text = extracted.closest(answers, where, request.question, request.language, meant)
-    if text or not (pattern("open").search(request.question) or request.language != ENGLISH):
+    presumes = any(pattern(asks).search(request.question) for asks in ("open", "asks_all"))
+    if text or not (presumes or request.language != ENGLISH):
         return text
     if others := [one for one in found if one not in meant]:
         opening = none_in_view(request, evidence, {one.document_id for one in others})
