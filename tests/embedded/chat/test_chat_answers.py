@@ -10,8 +10,8 @@ from proviso_service.embedded.chat.answers import answer
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
-from proviso_service.embedded.chat.text import is_title, split_sentences
 from proviso_service.embedded.chat.wording import said
+from proviso_service.embedded.sentences import is_title, split_sentences
 from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
 from tests.support.scripted_matter import (
     LEASE,

@@ -23,8 +23,9 @@ from proviso_service.embedded.chat.mentions import (
 )
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import MAX_QUOTE_CHARS, excerpt, paragraphs, plain, split_sentences, until
+from proviso_service.embedded.chat.text import excerpt, until
 from proviso_service.embedded.chat.wording import quote, said
+from proviso_service.embedded.sentences import MAX_QUOTE_CHARS, paragraphs, plain, split_sentences
 from proviso_service.reading import only_measure
 from proviso_service.tool_results import ExtractedAnswer, ListedDocument
 

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import pattern, patterns
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
-from proviso_service.embedded.chat.text import one_line
 from proviso_service.embedded.chat.wording import joined, name, said
+from proviso_service.embedded.sentences import one_line
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import ListedDocument, TurnResult
 

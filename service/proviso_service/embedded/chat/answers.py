@@ -12,7 +12,7 @@ from proviso_service.embedded.chat.quoting import lines_of, listed, places_of, r
 from proviso_service.embedded.chat.ranking import ANSWERS, rank
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
 from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
-from proviso_service.embedded.chat.text import excerpt, marked_cuts, one_line, split_sentences, until
+from proviso_service.embedded.chat.text import excerpt, marked_cuts, until
 from proviso_service.embedded.chat.wording import (
     bullets,
     counted,
@@ -24,6 +24,7 @@ from proviso_service.embedded.chat.wording import (
     quote,
     said,
 )
+from proviso_service.embedded.sentences import one_line, split_sentences
 from proviso_service.language import ASKED_NOTE, ENGLISH
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, FoundPassage

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from proviso_service.embedded.chat.phrases import pattern, table, words
-from proviso_service.embedded.chat.text import one_line
+from proviso_service.embedded.sentences import one_line
 from proviso_service.iql import And, Expression, Not, Or, Statement, TemplateCatalog, canonical_text
 
 _MAX_WORDS_CHARS = 200

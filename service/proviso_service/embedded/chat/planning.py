@@ -14,7 +14,7 @@ from proviso_service.embedded.chat.extracted import asks_for_all, to_read_on
 from proviso_service.embedded.chat.mentions import ABBREVIATIONS, find_mentions, proper_words, without_mentions
 from proviso_service.embedded.chat.phrases import Intent, pattern
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
-from proviso_service.embedded.chat.text import one_line
+from proviso_service.embedded.sentences import one_line
 from proviso_service.reading import joined_words
 from proviso_service.tool_results import (
     CLASSIFY_TOOL,

@@ -8,19 +8,18 @@ from typing import NamedTuple
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import (
+from proviso_service.embedded.chat.text import excerpt, marked_cuts
+from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
+from proviso_service.embedded.sentences import (
     MAX_QUOTE_CHARS,
     body,
-    excerpt,
     is_whole,
-    marked_cuts,
     one_line,
     paragraphs,
     plain,
     sentences,
     unnumbered,
 )
-from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.reading import Enumeration, enumeration_at, enumeration_holding
 from proviso_service.tool_results import DocumentPart, ExtractedAnswer
 

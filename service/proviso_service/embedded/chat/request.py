@@ -10,7 +10,8 @@ from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.each_document import EachDocument, asked_of_each
 from proviso_service.embedded.chat.mentions import Mention, find_mentions, match_mention, told_apart, without_mentions
 from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.text import content_words, one_line, stem, stems
+from proviso_service.embedded.chat.text import content_words, stem, stems
+from proviso_service.embedded.sentences import one_line
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import ListedDocument
 

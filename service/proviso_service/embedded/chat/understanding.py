@@ -19,8 +19,9 @@ from proviso_service.embedded.chat.mentions import (
 )
 from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, pattern
 from proviso_service.embedded.chat.request import Scope, UserRequest, generalised
-from proviso_service.embedded.chat.text import content_words, one_line
+from proviso_service.embedded.chat.text import content_words
 from proviso_service.embedded.chat.wording import is_said
+from proviso_service.embedded.sentences import one_line
 from proviso_service.language import ENGLISH, language_of
 
 _MAX_QUESTION_CHARS = 600

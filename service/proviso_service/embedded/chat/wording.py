@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.text import one_line, opening_of
+from proviso_service.embedded.sentences import one_line, opening_of
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import DocumentList, FailedDocument, FoundPassage
 
