@@ -13,7 +13,9 @@ of installed packages.
 `prepare.py` writes the encoders and the judge as ONNX files (`bert_graph.py`, `onnx_format.py`, `e5_format.py`) of
 packages' weights and those of `tuned`, `prepared.py` finds them, `minilm.py` runs the encoder in a thread of its own
 (`embedding_queue.py`), `judge.py` has the judge, and `reranker.py` reads the best results of a search with it.
-`process` runs the models in processes of their own. `chat`, `classifier` and `extractor` are a folder each.
+`process` runs the models in processes of their own. `chat`, `classifier` and `extractor` are a folder each;
+`chat_model.py` is `chat` as LangChain sees it. `pieces.py` cuts passages into what models read, and `sentences.py` into
+what is quoted.
 """
 
 from importlib import import_module
@@ -32,7 +34,7 @@ from proviso_service.embedded.prepared import (
 )
 
 if TYPE_CHECKING:
-    from proviso_service.embedded.chat.model import EmbeddedChatModel
+    from proviso_service.embedded.chat_model import EmbeddedChatModel
     from proviso_service.embedded.classifier.model import EmbeddedClassifier
     from proviso_service.embedded.extractor.model import EmbeddedExtractor
     from proviso_service.embedded.judge import Judge
@@ -78,7 +80,7 @@ __all__ = [
 _LATER = {
     "EmbeddedClassifier": "classifier.model",
     "EmbeddedExtractor": "extractor.model",
-    "EmbeddedChatModel": "chat.model",
+    "EmbeddedChatModel": "chat_model",
     "EmbeddedReranker": "reranker",
     "Encoders": "minilm",
     "Judge": "judge",

@@ -11,7 +11,6 @@ from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.wording import said
-from proviso_service.embedded.sentences import is_title, split_sentences
 from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
 from tests.support.scripted_matter import (
     LEASE,
@@ -158,31 +157,3 @@ async def test_where_several_documents_define_a_term_each_is_quoted() -> None:
         '- a.txt: “"Territory" means Iowa.” [1]',
         '- c.txt: “"Territory" means Ohio.” [3]',
     ]
-
-
-def test_headings_and_titles_are_no_statements() -> None:
-    titles = "## 9. Governing Law\n\nTERMINATION OF THIS STATEMENT OF WORK\n\n**Termination for Convenience.** "
-    assert split_sentences(titles + "It ends in May.", "9. Governing Law") == ["It ends in May."]
-    assert is_title("Governing Law and Jurisdiction.", "9. Governing Law and Jurisdiction")
-    assert not is_title("This lease ends in May.", "9. Term")
-
-
-def test_markup_is_not_quoted() -> None:
-    [sentence] = split_sentences('The "**Fee**" is due <span id="a">within ten</span> days of the *invoice*.')
-    assert sentence == 'The "Fee" is due within ten days of the invoice.'
-
-
-def test_a_list_stays_with_the_sentence_that_opens_it() -> None:
-    text = "The Supplier shall maintain:\n\n(a) indemnity insurance; and\n\n(b) liability insurance.\n\nIt shall pay."
-    assert split_sentences(text) == [
-        "The Supplier shall maintain: (a) indemnity insurance; and (b) liability insurance.",
-        "It shall pay.",
-    ]
-
-
-def test_parties_stay_with_the_words_that_introduce_them() -> None:
-    parties = 'Acme Limited (the "Supplier"); and\n\nBolt plc (the "Buyer").'
-    text = f"This Agreement is made between:\n\n{parties}\n\nIt binds both."
-    assert split_sentences(text)[0] == (
-        'This Agreement is made between: Acme Limited (the "Supplier"); and Bolt plc (the "Buyer").'
-    )

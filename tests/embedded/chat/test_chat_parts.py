@@ -25,7 +25,7 @@ from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.text import excerpt, until
 from proviso_service.embedded.chat.wording import quote, said
-from proviso_service.embedded.sentences import MAX_QUOTE_CHARS, paragraphs, plain, split_sentences
+from proviso_service.embedded.sentences import MAX_QUOTE_CHARS
 from proviso_service.reading import only_measure
 from proviso_service.tool_results import ExtractedAnswer, ListedDocument
 
@@ -154,35 +154,6 @@ def test_a_tool_result_of_any_shape_is_read_or_counted_as_a_failure(value: objec
             evidence = read_evidence([call, ToolMessage(content, tool_call_id="1")])
             read = [*evidence.searches, *evidence.parts, *([evidence.listing] if evidence.listing else [])]
             assert len(read) + len(evidence.failures) == 1
-
-
-@given(st.text(alphabet='aB1 .?;,\n-#()“”"$', max_size=400))
-def test_sentences_and_paragraphs_are_verbatim_but_for_white_space_and_markup(text: str) -> None:
-    collapsed = " ".join(plain(text).split())
-    for piece in [*split_sentences(text), *paragraphs(text)]:
-        assert piece in collapsed
-        assert excerpt(piece) in piece
-
-
-def test_sentences_end_where_people_end_them() -> None:
-    text = (
-        "This deal is between Acme, Inc. and Beta Ltd. under Section 5. The fee is $1.50 per unit.\n"
-        "(a) Notices go to J. Smith.\n(b) Payment is due at once."
-    )
-    assert split_sentences(text) == [
-        "This deal is between Acme, Inc. and Beta Ltd. under Section 5.",
-        "The fee is $1.50 per unit.",
-        "Notices go to J. Smith.",
-        "Payment is due at once.",
-    ]
-
-
-def test_items_that_are_numbered_within_a_paragraph_are_sentences() -> None:
-    assert split_sentences("The fee is due monthly; 2.Acme will edit photos in 14 days; (3) Beta keeps the files.") == [
-        "The fee is due monthly;",
-        "Acme will edit photos in 14 days;",
-        "Beta keeps the files.",
-    ]
 
 
 def test_a_long_sentence_is_cut_around_its_evidence() -> None:

@@ -8,7 +8,7 @@ from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.tools import tool
 
 from proviso_service.embedded import EmbeddedChatModel, MiniLmEmbedder
-from proviso_service.embedded.chat.model import MODEL_NAME
+from proviso_service.embedded.chat_model import MODEL_NAME
 from tests.support.scripted_matter import TOOLS, ScriptedMatter, marker, run_turn
 
 QUESTION = "What is the governing law of the NDA?"
