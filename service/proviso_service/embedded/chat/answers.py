@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 
 from proviso_service.embedded.chat import extracted
 from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
@@ -29,6 +30,7 @@ from proviso_service.language import ASKED_NOTE, ENGLISH
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, FoundPassage
 
+_TEXT = attrgetter("text")
 _MAX_FOUND = 8
 _MAX_DOCUMENTS = 12
 _MANY_DOCUMENTS = 3
@@ -76,34 +78,24 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
     if request.term and (defined := _definition(request, evidence)):
         return defined
     if evidence.extracted:
-        text = ""
-        if len(evidence.extracted) == len(request.parts) > 1:
-            text = extracted.of_parts(request, evidence.extracted, searched_document(request, target))
-        if not text:
-            text = await _extracted_answer(request, target, evidence, embedder)
+        are_two = len(evidence.extracted) == len(request.parts) > 1
+        text = extracted.of_parts(request, evidence.extracted, searched_document(request, target)) if are_two else ""
+        text = text or await _extracted_answer(request, target, evidence, embedder)
         missing = extracted.lines_of_missing(target, request.language) if text and len(target.documents) == 1 else []
         return "\n\n".join((text, *missing))
     is_list = request.intent is Intent.CLAUSE
-    ranked = await rank(embedder, request.bare_question, evidence.passages, _passage if is_list else _document)
+    ranked = await rank(embedder, request.bare_question, evidence.passages, _TEXT if is_list else _document)
     found = [one for one in ranked if one.confidence == ANSWERS][: _MAX_FOUND if is_list else _MAX_DOCUMENTS]
     if not found:
         return ""
     documents = set(map(_document, found))
-    if is_list:
-        text = lines_of(listed(places_of(found)))
-    else:
-        text = extracted.stated_by_several(found, request.language) or extracted.stated_answer(
-            found[0], request.language
-        )
+    text = lines_of(listed(places_of(found))) if is_list else extracted.stated_by_several(found, request.language)
+    text = text or extracted.stated_answer(found[0], request.language)
     return none_in_view(request, evidence, documents) + text + _not_shown(evidence, len(documents))
 
 
 def _document(passage: FoundPassage) -> str:
     return passage.document_id or passage.filename
-
-
-def _passage(passage: FoundPassage) -> str:
-    return passage.text
 
 
 async def _extracted_answer(
@@ -143,7 +135,7 @@ async def _closest(
     answer (who, what, all of them) also the latter alone, and from other documents than the one on view where these
     were searched too. Empty where nothing comes near."""
     is_likely = bool(answers) and answers[0].confidence >= extracted.LIKELY
-    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages, _passage)
+    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages, _TEXT)
     found = [one for one in read if one.confidence >= _LEAST_SIMILARITY]
     meant = [one for one in found if not target.documents or one.document_id in target.ids]
     where = searched_document(request, target)
