@@ -160,7 +160,8 @@ class ExtractedAnswers(TurnResult):
     """What isaacus_extract answers. The first of the `citations` holds the `answer`, and `alternatives` other answers,
     or those of other documents where each was asked; without an answer that is sure enough there are only these. Where
     each of `documents_asked` was asked, `not_shown` counts those for whose answers there was no room, and
-    `not_shown_confidence` is that of the surest of these."""
+    `not_shown_confidence` is that of the surest of these; where each of the matter was asked, `documents_without` names
+    documents that have no likely answer, of which there are `documents_without_count`."""
 
     question: str = ""
     answer: str = ""
@@ -171,6 +172,8 @@ class ExtractedAnswers(TurnResult):
     documents_asked: int = 0
     not_shown: int = 0
     not_shown_confidence: float = 0
+    documents_without: tuple[str, ...] = ()
+    documents_without_count: int = 0
     document_errors: tuple[FailedDocument, ...] = ()
     truncated: bool = False
 

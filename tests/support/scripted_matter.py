@@ -97,7 +97,7 @@ TOOLS = [
     tool("get_document_text", "document_id", "filename", "start", "heading", "max_length"),
     tool("isaacus_search", "query", "max_results", "threshold", "max_per_document", "document_ids"),
 ]
-EXTRACTION = tool("isaacus_extract", "question", "document_ids", "each_document")
+EXTRACTION = tool("isaacus_extract", "question", "document_ids", "each_document", "skip")
 _MAX_ANSWERS = 5
 
 
@@ -217,7 +217,7 @@ class ScriptedMatter:
         return cut(found)
 
     async def _extract(
-        self, question: str, document_ids: Sequence[str] = (), each_document: bool = False
+        self, question: str, document_ids: Sequence[str] = (), each_document: bool = False, skip: int = 0
     ) -> dict[str, Any]:
         assert self.extractor
         names = [name for name in self._ready() if not document_ids or document_id(name) in document_ids]
@@ -233,6 +233,8 @@ class ScriptedMatter:
         if each_document:
             shown = [one for name in names for one in [it for it in answers if it["filename"] == name][:2]]
             shown = sorted(shown, key=lambda one: -one["confidence"])
+            passed = list(dict.fromkeys(one["filename"] for one in shown))[:skip]
+            shown = [one for one in shown if one["filename"] not in passed]
             return {"question": question, "documents_asked": len(names), "alternatives": shown}
         first = answers[:1] if answers and answers[0]["confidence"] >= 0.3 else []
         return {

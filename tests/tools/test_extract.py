@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import uuid4
 
@@ -21,7 +22,7 @@ from proviso_service.analysis.extraction import (
 )
 from proviso_service.analysis.party_names import Definitions
 from proviso_service.identity import Caller
-from proviso_service.matters.model import StoredChunk
+from proviso_service.matters.model import Document, DocumentStatus, StoredChunk
 from proviso_service.reading.model import Chunk
 from proviso_service.tools.base import SourcePassage, ToolArgs, ToolScope
 from proviso_service.tools.extract import ExtractResult, IsaacusExtract, IsaacusExtractArgs
@@ -49,7 +50,7 @@ def test_the_schema_is_the_tool_familys_without_the_matter() -> None:
     [schema] = ToolRegistry([IsaacusExtract(cast(Any, None))]).schemas()
     function = schema["function"]
     assert function["name"] == "isaacus_extract"
-    assert list(function["parameters"]["properties"]) == ["question", "document_ids", "each_document"]
+    assert list(function["parameters"]["properties"]) == ["question", "document_ids", "each_document", "skip"]
     assert function["parameters"]["required"] == ["question"]
     with pytest.raises(ValidationError):
         IsaacusExtractArgs(question="")
@@ -131,10 +132,18 @@ def test_the_same_words_in_several_passages_are_each_shown_as_surely_as_they_ans
 
 def of_each(*answers: CitedAnswer, named: tuple[str, ...] = ()) -> ExtractResult:
     query = ExtractQuery(
-        "m", "Which documents have sixty days of notice?", named, max_alternatives=9, each_document=True
+        "m", "Which documents have sixty days of notice?", named, max_alternatives=99, each_document=True
     )
     documents = len({one.citations[0].stored.document_id for one in answers})
     return ExtractResult(ExtractOutcome(query, "model", answers[0], answers[1:], (), documents=documents))
+
+
+def after(skip: int, result: ExtractResult) -> ExtractResult:
+    return ExtractResult(replace(result.outcome, query=replace(result.outcome.query, skip=skip)))
+
+
+def a_document(document_id: str, filename: str) -> Document:
+    return Document(document_id, "m", "t", filename, "text/plain", 1, "", DocumentStatus.READY, datetime.now(UTC))
 
 
 def test_where_each_document_was_asked_hardly_more_than_its_answer_is_shown() -> None:
@@ -175,6 +184,35 @@ def test_beside_a_sure_answer_what_says_hardly_anything_is_only_counted() -> Non
     assert [passage.filename for passage in numbered] == ["0.md"]
     assert (read["not_shown"], read["not_shown_confidence"]) == (2, 0.05)
     assert len(rendered(of_each(*unlikely))[1]) == 2
+
+
+def test_documents_that_were_shown_before_are_passed_over() -> None:
+    answers = [CitedAnswer((a_citation(SIXTY, SIXTY, n, 0.9 - n / 100),)) for n in range(5)]
+    whole = of_each(*answers)
+    read, numbered = rendered(after(3, whole))
+    assert [passage.filename for passage in numbered] == ["3.md", "4.md"]
+    assert (read["documents_asked"], read["not_shown"]) == (5, 0)
+    assert rendered(after(9, whole))[1] == []
+
+
+def test_documents_without_a_likely_answer_are_named_as_far_as_there_is_room() -> None:
+    without = tuple(TargetDocument(n, f"w{n}", a_document(f"w{n}", f"without {n}.md")) for n in range(60))
+    whole = of_each(CitedAnswer((a_citation(SIXTY, SIXTY),)))
+    few = ExtractResult(replace(whole.outcome, without=without[:2]))
+    read, _ = rendered(few)
+    assert (read["documents_without"], read["documents_without_count"]) == (["without 0.md", "without 1.md"], 2)
+    assert {"document_id": "w1", "filename": "without 1.md"} in few.data()["documents_without"]
+    read, numbered = rendered(ExtractResult(replace(whole.outcome, without=without)))
+    assert 0 < len(read["documents_without"]) < 60 == read["documents_without_count"]
+    assert len(numbered) == 1
+
+
+def test_of_many_documents_more_are_shown_without_headings_and_values() -> None:
+    answers = [CitedAnswer((a_citation(SIXTY, SIXTY, n, 0.9 - n / 100),)) for n in range(21)]
+    read, _ = rendered(of_each(*answers), 9_000)
+    assert not any("heading" in one for one in (*read["citations"], *read["alternatives"]))
+    read, _ = rendered(of_each(*answers[:20]), 9_000)
+    assert all(one["heading"] == "5. Notice" for one in (*read["citations"], *read["alternatives"]))
 
 
 def test_of_documents_that_were_named_what_says_hardly_anything_is_shown_too() -> None:

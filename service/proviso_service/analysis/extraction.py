@@ -30,6 +30,9 @@ DEFAULT_MAX_ALTERNATIVES = 3
 _EACH_TIMES = 4
 """Where each document is asked, so many times as many passages are read."""
 
+LIKELY = 0.25
+"""From here on a document may have the answer, where each is asked."""
+
 _LEAST_OF_DOCUMENT = 3
 _BEST_OF_DOCUMENTS = 16
 """So many answers are given where few documents are asked, and one of each where they are more."""
@@ -61,6 +64,8 @@ class ExtractQuery:
     max_alternatives: int = DEFAULT_MAX_ALTERNATIVES
     each_document: bool = False
     """Whether each document is asked: the answers are then the best ones of the documents."""
+    skip: int = 0
+    """So many documents, the surest first, have been shown before where each is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +106,9 @@ class CitedAnswer:
 class ExtractOutcome:
     """What was found. `answer` is None where nothing is sure enough; `alternatives` are other answers, best first.
     `failed` are the documents that could not be read, each with its error. `rerank_failed` says that passages were
-    chosen without the reranker, because it failed. `outlines` are those of the documents that hold the answers, and
-    `documents` is the number of those that were read."""
+    chosen without the reranker, because it failed. `outlines` are those of the documents that hold the answers,
+    `documents` is the number of those that were read, and where each of a matter was asked, `without` are those of
+    them that have no likely answer."""
 
     query: ExtractQuery
     model: str
@@ -112,6 +118,7 @@ class ExtractOutcome:
     rerank_failed: bool = False
     outlines: Mapping[str, Outline] = field(default_factory=dict)
     documents: int = 0
+    without: tuple[TargetDocument, ...] = ()
     bands: Bands = USUAL_BANDS
 
     def passage(self, citation: AnswerCitation) -> Chunk:
@@ -177,6 +184,9 @@ class Extraction:
         shown = await self._with_values(tenant, answers[: is_found + query.max_alternatives])
         answer = shown[0] if is_found else None
         alternatives = shown[is_found:]
+        readable = [target for target in targets if not target.error]
+        likely = {one.citations[0].stored.document_id for one in answers if one.confidence >= LIKELY}
+        asks_all = query.each_document and not query.document_ids
         return ExtractOutcome(
             query=query,
             model=self._extractor.model_id,
@@ -185,7 +195,8 @@ class Extraction:
             failed=tuple(target for target in targets if target.error),
             rerank_failed=rerank_failed,
             outlines=await self._outlines(tenant, [answer, *alternatives] if answer else alternatives),
-            documents=sum(not target.error for target in targets),
+            documents=len(readable),
+            without=tuple(one for one in readable if one.document_id not in likely) if asks_all else (),
             bands=self._bands,
         )
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from proviso_service.analysis.answer_values import AnswerValue
 from proviso_service.analysis.extraction import (
+    LIKELY,
     NOT_FOUND,
     AnswerCitation,
     CitedAnswer,
@@ -44,10 +45,14 @@ MAX_OTHER_SHOWN = 100
 MIN_SENTENCE_CHARS = 80
 MAX_VALUES_SHOWN = 4
 _MAX_OTHERS = 5
-_LIKELY, _UNLIKELY = 0.25, 0.2
+_UNLIKELY = 0.2
 _MIN_PLACE_CHARS = 480
 _AROUND_CHARS = 300
 _AROUND_CHARS_OF_FEW, _FEW_DOCUMENTS = 600, 4
+_MANY_DOCUMENTS = 20
+"""Of more documents the answers come without headings and values, so that more have room."""
+
+_ROOM_OF_NAMES = 4
 _SCORE_DIGITS = 3
 
 DESCRIPTION = """\
@@ -71,6 +76,12 @@ class IsaacusExtractArgs(ToolArgs):
         False,
         description="Ask each document: the answer and the alternatives are then the best one of each. Use it for "
         "comparisons, and for which documents, how many or none.",
+    )
+    skip: int = Field(
+        0,
+        ge=0,
+        le=MAX_DOCUMENT_IDS,
+        description="Where each document is asked: as many of the first documents are not shown again.",
     )
 
     @property
@@ -115,6 +126,10 @@ class ExtractResult:
     def data(self) -> dict[str, Any]:
         answer, outcome = self.outcome.answer, self.outcome
         return {
+            "documents_asked": outcome.documents,
+            "documents_without": [
+                {"document_id": one.document_id, "filename": one.filename} for one in outcome.without
+            ],
             "answer": answer.text if answer else NOT_FOUND,
             "confidence": answer.confidence if answer else 0,
             "citations": [self._citation(one) for one in answer.citations] if answer else [],
@@ -144,6 +159,7 @@ class ExtractResult:
         }
         if self._asks_each:
             frame |= {"documents_asked": self.outcome.documents, "not_shown": 0, "not_shown_confidence": 0.001}
+            frame |= self._without(max_chars // _ROOM_OF_NAMES)
         is_whole = self._add_passages(frame, number, max_chars - len(to_json(frame)))
         if "not_shown" in frame:
             shown = {one["document_id"] for one in (*frame["citations"], *frame["alternatives"])}
@@ -154,6 +170,12 @@ class ExtractResult:
             }
         is_whole = is_whole and len(failed) <= MAX_ERRORS_SHOWN
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
+
+    def _without(self, room: int) -> dict[str, Any]:
+        """The names of documents that have no likely answer, as many as have room."""
+        names = [one.filename for one in self.outcome.without]
+        shown = [name for count, name in enumerate(names, 1) if len(to_json(names[:count])) <= room]
+        return {"documents_without": shown, "documents_without_count": len(names)} if names else {}
 
     def _add_passages(self, frame: dict[str, Any], number: Number, room: int) -> bool:
         """Adds passages to the frame while there is room. Returns whether all were added as a whole."""
@@ -167,14 +189,15 @@ class ExtractResult:
         for position, (place, answer, citation) in enumerate(waiting):
             stored = citation.stored
             passage = passage_of(stored.document_id, stored.filename, stored.chunk, self.outcome.outlines)
-            empty = _shown(1_000, answer, citation, passage.empty(), self.outcome.query)
+            empty = self._shown(1_000, answer, citation, passage.empty(), is_brief=documents > _MANY_DOCUMENTS)
             share = fair_share(room, documents - position % documents, empty, self._least_chars)
             shown = min(share, max(most, citation.end - citation.start))
             part = _excerpt_around(passage, citation, stems, shown, self._least_chars)
             if part is None:
                 return False
             is_whole = is_whole and part.text == passage.text
-            frame[place].append(_shown(number(part), answer, citation, part, self.outcome.query))
+            is_brief = documents > _MANY_DOCUMENTS
+            frame[place].append(self._shown(number(part), answer, citation, part, is_brief=is_brief))
             room -= len(to_json(frame[place][-1])) + 1
         return is_whole
 
@@ -183,9 +206,30 @@ class ExtractResult:
         those that say hardly anything beside a likely answer."""
         found = self._by_weight()
         are_named = len(self.outcome.query.document_ids) > 1
-        if are_named or not self._asks_each or (found[:1] and found[0][2].confidence < _LIKELY):
+        if are_named or not self._asks_each or (found[:1] and found[0][2].confidence < LIKELY):
             return found
         return [one for one in found if one[2].confidence >= _UNLIKELY]
+
+    def _shown(
+        self, ref: int, answer: CitedAnswer | None, citation: AnswerCitation, part: SourcePassage, *, is_brief: bool
+    ) -> dict[str, Any]:
+        of_many = self._asks_each and len(self.outcome.query.document_ids) != 1
+        # The text holds the whole of the answer, and where each document was asked hardly more than a long one.
+        is_told = answer is not None and not (self._asks_each and len(answer.text) > MAX_OTHER_SHOWN)
+        said: dict[str, Any] = {"answer": answer.text[:MAX_OTHER_SHOWN]} if answer and is_told else {}
+        said |= {"confidence": round(citation.confidence, _SCORE_DIGITS)}
+        values = [] if is_brief else [_value(one) for one in citation.values[:MAX_VALUES_SHOWN]]
+        return {
+            "ref": ref,
+            **said,
+            **({"values": values} if values else {}),
+            "document_id": part.document_id,
+            "filename": part.filename,
+            **({} if is_brief else {"heading": part.heading}),
+            **({"page": part.page} if part.page else {}),
+            **({} if of_many else {"start": part.start}),
+            "text": part.text,
+        }
 
     def _citation(self, citation: AnswerCitation) -> dict[str, Any]:
         stored, chunk = citation.stored, self.outcome.passage(citation)
@@ -218,6 +262,8 @@ class ExtractResult:
         found += [("alternatives", other, one) for other in others for one in other.citations]
         if not self._asks_each:
             found.sort(key=lambda one: -one[2].confidence)
+        passed = list(dict.fromkeys(one.stored.document_id for _, _, one in found))[: self.outcome.query.skip]
+        found = [one for one in found if one[2].stored.document_id not in passed]
         return found[: self.outcome.query.max_alternatives + 1]
 
 
@@ -241,6 +287,7 @@ class IsaacusExtract:
             tuple(args.document_ids or ()),
             max_alternatives=most,
             each_document=args.each_document,
+            skip=args.skip if args.each_document else 0,
         )
         outcome = await self._extraction.extract(scope.caller.tenant, query)
         if len(outcome.failed) >= len(set(query.document_ids)) > 0:
@@ -258,29 +305,6 @@ def _excerpt_around(
     """The answer with what stands around it."""
     answer = Span(citation.start - passage.start, citation.end - passage.start)
     return excerpt_of(passage, lambda limit: part_around(passage.text, answer, stems, limit), max_chars, min_chars)
-
-
-def _shown(
-    ref: int, answer: CitedAnswer | None, citation: AnswerCitation, part: SourcePassage, query: ExtractQuery
-) -> dict[str, Any]:
-    each, of_many = query.each_document, query.each_document and len(query.document_ids) != 1
-    # The text holds the whole of the answer, and where each document was asked hardly more than a long one.
-    is_told = answer is not None and not (each and len(answer.text) > MAX_OTHER_SHOWN)
-    said: dict[str, Any] = {"answer": answer.text[:MAX_OTHER_SHOWN]} if answer and is_told else {}
-    said |= {"confidence": round(citation.confidence, 3)}
-    place = {"page": part.page} if part.page else {}
-    values = [_value(one) for one in citation.values[:MAX_VALUES_SHOWN]]
-    return {
-        "ref": ref,
-        **said,
-        **({"values": values} if values else {}),
-        "document_id": part.document_id,
-        "filename": part.filename,
-        "heading": part.heading,
-        **place,
-        **({} if of_many else {"start": part.start}),
-        "text": part.text,
-    }
 
 
 def _value(value: AnswerValue) -> dict[str, str]:

@@ -185,6 +185,37 @@ async def test_a_list_of_which_the_extraction_finds_nothing_is_searched_for(
     assert_grounded(turn)
 
 
+async def test_documents_that_had_no_room_in_a_list_can_be_asked_for(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    states = ("Ohio", "Iowa", "Utah", "Texas", "Maine", "Idaho", "Nevada", "Oregon", "Kansas", "Alaska", "Hawaii")
+    many = {
+        f"Supply {number}.md": (("9. Law", f"This Agreement is governed by the laws of the State of {state}."),)
+        for number, state in enumerate((*states, "Florida", "Georgia", "Montana"))
+    }
+    matter = replace(whole, documents=many)
+    asked = "Which of our contracts say which law governs them?"
+    first = await run_turn(model, matter, asked)
+    assert first.answer.startswith("14 of 14 documents:\n")
+    rest = 'After the first 12 documents, 2 more documents not quoted here; say "show more" for the next.'
+    assert first.answer.endswith(rest)
+    second = await run_turn(model, matter, "show more", history=exchange(asked, first.answer))
+    assert second.calls[-1][1]["skip"] == 12
+    assert second.answer.startswith("2 more of 14 documents:\n")
+    listed = [line.split(" (")[0] for one in (first, second) for line in one.answer.splitlines() if line[:1] == "-"]
+    assert sorted(listed) == sorted(f"- {name}" for name in many)
+    end = [*exchange(asked, first.answer), *exchange("show more", second.answer)]
+    last = await run_turn(model, matter, "show more", history=end)
+    assert (last.calls, last.answer) == ([], "I found nothing more on it.")
+
+
+async def test_which_documents_do_not_mention_something_is_not_answered_by_those_that_do(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    turn = await run_turn(model, whole, "How many contracts do not mention insurance?")
+    assert turn.called == [EXTRACT]
+
+
 async def test_showing_asks_which_document_when_none_is_meant(model: EmbeddedChatModel, matter: ScriptedMatter) -> None:
     turn = await run_turn(model, matter, "Show me the whole document")
     assert turn.answer.startswith(said("which_document"))

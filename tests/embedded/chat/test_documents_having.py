@@ -38,8 +38,15 @@ def said(question: str, *answers: ExtractedAnswer) -> str:
     request = UserRequest(Intent.CLAUSE, question)
     asked = request.asked_of_each
     assert asked is not None
-    given = ExtractedAnswers(alternatives=answers, documents_asked=len(NAMES))
-    return by_document(request, asked, given, DocumentList(total_count=len(NAMES), documents=LISTED))
+    likely = {one.filename for one in answers if one.confidence >= 0.25}
+    without = tuple(name for name in NAMES if name not in likely)
+    given = ExtractedAnswers(
+        alternatives=answers,
+        documents_asked=len(NAMES),
+        documents_without=without,
+        documents_without_count=len(without),
+    )
+    return by_document(request, asked, given)
 
 
 CERTAIN = (

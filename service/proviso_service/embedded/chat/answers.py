@@ -45,7 +45,7 @@ async def answer(request: UserRequest, target: TargetDocuments, evidence: Eviden
     if request.clauses and evidence.analyses:
         last = evidence.analyses[-1]
         is_found = request.clauses.compares or last.total_matches > 0
-        return iql_answer(request.clauses, last, where) + ("" if is_found else more)
+        return iql_answer(request.clauses, last, where, request.skip) + ("" if is_found else more)
     if request.asks_types and evidence.classified:
         types = evidence.classified[-1]
         return types_answer(types, where) + ("" if types.total_found > 0 else more)
@@ -113,7 +113,7 @@ async def _extracted_answer(
         if target.documents or asked is None:
             text = extracted.side_by_side(request, answers, target)
         else:
-            text = by_document(request, asked, last, evidence.listing)
+            text = by_document(request, asked, last)
         return text + not_analysed(last.document_errors, request.language) if text else ""
     sure = [one for one in answers if extracted.is_sure(one, request.question)]
     if not sure:

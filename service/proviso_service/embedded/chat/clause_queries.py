@@ -20,10 +20,9 @@ _MODIFIERS = ("unilateral", "one-sided")
 @dataclass(frozen=True, slots=True)
 class ClauseQuery:
     """An IQL query, valid unless a person has typed it. `compares` is true when the question asks which document scores
-    higher; `subject` then says on what. `skip` is how many matches the person has seen."""
+    higher; `subject` then says on what."""
 
     iql: str
-    skip: int = 0
     compares: bool = False
     subject: str = ""
 

@@ -11,7 +11,7 @@ from proviso_service.embedded.chat.quoting import Place, places_of, sentence_of
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import bullets, name, said
 from proviso_service.reading import only_measure
-from proviso_service.tool_results import DocumentList, ExtractedAnswer, ExtractedAnswers
+from proviso_service.tool_results import ExtractedAnswer, ExtractedAnswers
 
 _PROBABLY = 0.45
 """From here on a document is said to have what was asked for; below, it may have it."""
@@ -33,9 +33,7 @@ _Having = Sequence[ExtractedAnswer]
 """The answers of a document, the surest first."""
 
 
-def by_document(
-    request: UserRequest, asked: EachDocument, extracted: ExtractedAnswers, listing: DocumentList | None
-) -> str:
+def by_document(request: UserRequest, asked: EachDocument, extracted: ExtractedAnswers) -> str:
     """Says which of all documents have what was asked for, or have not, or which has most of it."""
     question, language = request.question, request.language
     surest_first = sorted(extracted.answers, key=lambda one: -one.confidence)
@@ -49,19 +47,19 @@ def by_document(
     if asked.lacks and having and not asks_extreme:
         is_of_law = asked.place or (named and pattern("asks_law").search(question))
         others = [one for one in having if one not in named] if is_of_law else []
-        some = _some_of_all(others, extracted, language) if others else ""
-        return some or _what_lacks(extracted, having, listing, language)
+        some = _some_of_all(others, extracted, request) if others else ""
+        return some or _what_lacks(extracted, having, language)
     meant = named if asked.place else named or having  # of laws, those of the country that is named
     certain = [one for one in meant if _is_certain(one)]
     if asks_extreme and (chosen := _extreme(certain or meant, largest=asks_largest)):
         return _with_others(chosen, [one for one in meant if one is not chosen], language)
     if asked.bound and meant:
-        return _within(asked.bound, meant, extracted, language)
+        return _within(asked.bound, meant, extracted, request)
     if not having:
         return closest(extracted.answers, "", question, language)
-    if not certain or certain[0][0].confidence < _LEAST_OF_SUREST:
+    if not certain or (certain[0][0].confidence < _LEAST_OF_SUREST and not request.skip):
         return f"{said('none_for_certain', language)}\n{_lines(meant or having, language)}"
-    return _some_of_all(certain, extracted, language) + _less_sure(meant, language)
+    return _some_of_all(certain, extracted, request) + _less_sure(meant, language)
 
 
 def _with_others(chosen: _Having, others: Sequence[_Having], language: str) -> str:
@@ -71,13 +69,14 @@ def _with_others(chosen: _Having, others: Sequence[_Having], language: str) -> s
     return Place.of(chosen[0]).line + _paragraph("other_figures", others, language)
 
 
-def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:
+def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers, request: UserRequest) -> str:
     """Says which documents state a figure within a bound, what others state, and which may state one."""
+    language = request.language
     by_answer: dict[bool | None, list[_Having]] = {True: [], False: [], None: []}
     for one in meant:
         by_answer[bound.met_by(one[0].answer or one[0].text) if _is_certain(one) else None].append(one)
     met = by_answer[True]
-    head = _some_of_all(met, extracted, language) if met else said("none_within", language)
+    head = _some_of_all(met, extracted, request) if met else said("none_within", language)
     others = _paragraph("other_figures", by_answer[False], language)
     return head + others + _paragraph("less_sure", by_answer[None][:_MAX_LESS_SURE], language)
 
@@ -92,33 +91,34 @@ def _beginning(word: str) -> str:
     return re.escape(table("countries").get(word.lower(), word[: max(_LEAST_CHARS, len(word) - _ENDING_CHARS)]))
 
 
-def _what_lacks(
-    extracted: ExtractedAnswers, having: Sequence[_Having], listing: DocumentList | None, language: str
-) -> str:
+def _what_lacks(extracted: ExtractedAnswers, having: Sequence[_Having], language: str) -> str:
     """Says which documents do not have what was asked for."""
     certain = [one for one in having if _is_certain(one)]
-    if listing is None or not listing.is_whole or not _shows_all(extracted):
-        return f"{said('cannot_tell_each', language)}\n{_lines(having, language)}"
     surest = max(_odds(one) for one in having)
-    has = {one[0].document_id for one in having if _is_certain(one) or _odds(one) >= surest * _AS_LIKELY}
-    without = [name(one.filename) for one in listing.documents if one.is_ready and one.document_id not in has]
+    unlikely = [one for one in having if not _is_certain(one) and _odds(one) < surest * _AS_LIKELY]
+    without = [*map(name, extracted.documents_without), *(name(one[0].filename) for one in unlikely)]
+    more = extracted.documents_without_count - len(extracted.documents_without)
     if not without:
-        key = "each_has" if len(certain) == len(has) else "cannot_tell_each"
-        return f"{said(key, language, all=len(has))}\n{_lines(having, language)}"
-    head = said("lacking", language, count=len(without), all=listing.total_count, where=", ".join(without))
+        key = "each_has" if len(certain) == extracted.documents_asked else "cannot_tell_each"
+        return f"{said(key, language, all=extracted.documents_asked)}\n{_lines(having, language)}"
+    where = ", ".join((*sorted(without), *([said("and_more_documents", language, count=more)] if more else ())))
+    head = said("lacking", language, count=len(without) + more, all=extracted.documents_asked, where=where)
     return head + _paragraph("the_others", certain, language) + _less_sure(having, language)
 
 
-def _shows_all(extracted: ExtractedAnswers) -> bool:
-    """Tells whether no document is left out that may have what was asked for."""
-    return not extracted.not_shown or extracted.not_shown_confidence < HAS_CLAUSE
-
-
-def _some_of_all(having: Sequence[_Having], extracted: ExtractedAnswers, language: str) -> str:
-    """Lists the documents that have what was asked for, with how many they are."""
-    key = "some_of_all" if _shows_all(extracted) else "at_least_of_all"
-    head = said(key, language, count=len(having), all=extracted.documents_asked)
-    return f"{head}\n{_lines(having, language)}"
+def _some_of_all(having: Sequence[_Having], extracted: ExtractedAnswers, request: UserRequest) -> str:
+    """Lists the documents that have what was asked for, with how many they are, and says how many are not listed that
+    may have it, too."""
+    is_whole = not extracted.not_shown or extracted.not_shown_confidence < HAS_CLAUSE
+    key = "more_of_all" if request.skip else "some_of_all" if is_whole else "at_least_of_all"
+    listed, shown = having[:_MAX_LISTED], list(of_each_document(extracted.answers))
+    count = len(listed if request.skip else having)
+    head = said(key, request.language, count=count, all=extracted.documents_asked)
+    seen = shown.index(listed[-1][0].document_id) + 1 if len(having) > len(listed) else len(shown)
+    more = len(shown) - seen + (0 if is_whole else extracted.not_shown)
+    key = "show_more_document" if more == 1 else "show_more_documents"
+    rest = f"\n\n{said(key, request.language, seen=request.skip + seen, more=more)}" if more else ""
+    return f"{head}\n{_lines(listed, request.language)}{rest}"
 
 
 def _less_sure(having: Sequence[_Having], language: str) -> str:
@@ -133,7 +133,7 @@ def _paragraph(key: str, having: Sequence[_Having], language: str) -> str:
 
 def _lines(having: Sequence[_Having], language: str) -> str:
     more = len(having) - _MAX_LISTED
-    rest = [said("and_more", language, count=more)] if more > 0 else []
+    rest = [said("and_more_documents", language, count=more)] if more > 0 else []
     return bullets([*map(_line, having[:_MAX_LISTED]), *rest])
 
 

@@ -122,8 +122,7 @@ def _needs_listing(request: UserRequest, tools: Tools) -> bool:
         return True
     if (request.asks_types and CLASSIFY_TOOL in tools) or (request.clauses and IQL_TOOL in tools):
         return False
-    asked = request.asked_of_each
-    if request.intent in (Intent.LIST, Intent.COMPARE) or request.names or (asked and asked.lacks):
+    if request.intent in (Intent.LIST, Intent.COMPARE) or request.names:
         return True
     if request.intent in (Intent.SHOW, Intent.SUMMARY):
         return request.scope is Scope.MATTER
@@ -147,6 +146,7 @@ def _is_settled(request: UserRequest, target: TargetDocuments) -> bool:
 
 def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Facts:
     """Tells what holds of a request, in the words of the plans: its intent and the tools that are offered among it."""
+    asked = request.asked_of_each
     asks_words = request.intent is Intent.COUNT and pattern("mentions").search(request.question) is not None
     can_ask_each = "each_document" in tools.get(EXTRACT_TOOL, ()) and not request.section and not request.term
     return {
@@ -160,9 +160,9 @@ def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Fac
         "named": bool(target.documents or target.missing),
         "on view": request.viewed is not None,
         "can ask each": can_ask_each,
-        "asks each": request.asked_of_each is not None,
+        "asks each": asked is not None,
         "asks all": asks_for_all(request, target),
-        "counts words": asks_words,
+        "counts words": asks_words and not (asked and asked.lacks),
         "asks two": len(request.parts) > 1,
     }
 
@@ -179,9 +179,8 @@ def made_of(request: UserRequest, target: TargetDocuments, call: Mapping[str, An
         case {"call": "classify"}:
             made = [Call(CLASSIFY_TOOL, _where(target))]
         case {"call": "query"} if request.clauses:
-            seen = {"skip": request.clauses.skip} if request.clauses.skip else {}
             where = {} if request.clauses.compares and not request.mentions else _where(target)
-            made = [Call(IQL_TOOL, {"query": request.clauses.iql} | seen | where)]
+            made = [Call(IQL_TOOL, {"query": request.clauses.iql} | _seen(request) | where)]
         case {"call": "open"}:
             part: dict[str, Any] = {"start": 0, "max_length": _MAX_TEXT_CHARS}
             if request.section:
@@ -202,6 +201,10 @@ def _where(target: TargetDocuments) -> dict[str, Any]:
     return {"document_ids": target.ids} if target.documents else {}
 
 
+def _seen(request: UserRequest) -> dict[str, Any]:
+    return {"skip": request.skip} if request.skip else {}
+
+
 def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, each: bool) -> Call:
     asked = request.asked_of_each if each and not target.documents else None
     named = {one.phrase for one in target.matched}
@@ -212,8 +215,8 @@ def _extraction(request: UserRequest, text: str, target: TargetDocuments, *, eac
         # Names have told which documents are meant; each calls its parties otherwise.
         question = re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})\b", "the party", question)
     question = pattern("lists_cases").sub("When", pattern("all_of_it").sub("", question))
-    args = {"question": one_line(question)} | _where(target) | ({"each_document": True} if each else {})
-    return Call(EXTRACT_TOOL, args)
+    of_each = {"each_document": True} | (_seen(request) if asked else {}) if each else {}
+    return Call(EXTRACT_TOOL, {"question": one_line(question)} | _where(target) | of_each)
 
 
 def _search(request: UserRequest, target: TargetDocuments, max_results: int, *, each: int = 0) -> Call:

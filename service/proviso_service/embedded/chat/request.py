@@ -40,7 +40,7 @@ class UserRequest:
     places in it. `section` is a number such as `5.2`. `clauses` is the IQL query for a question that IQL answers best;
     `asks_types` is true for a question about which types of clauses there are. `names` are the words that may be names
     of parties, or tell in English what kind of agreement is named in another language; `term` is the defined term whose
-    meaning is asked for."""
+    meaning is asked for. `skip` is how many matches or documents the person has seen."""
 
     intent: Intent
     question: str
@@ -53,6 +53,7 @@ class UserRequest:
     names: tuple[str, ...] = ()
     language: str = ENGLISH
     term: str = ""
+    skip: int = 0
 
     @property
     def asked_of_each(self) -> EachDocument | None:

@@ -90,17 +90,17 @@ def _named_answer(target: TargetDocuments, listing: DocumentList) -> str:
     return f"{head}\n{bullets(name(names[index]) for index in indices)}"
 
 
-def iql_answer(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
+def iql_answer(asked: ClauseQuery, analysis: QueryMatches, where: str, skip: int) -> str:
     """Says which passages match the query, with quotes, or how the documents score. It gives no figure that the result
-    does not hold. `where` names the one document that was searched."""
+    does not hold. `where` names the one document that was searched; `skip` matches have been shown before."""
     viewed = view_without_match(analysis) if analysis.total_matches else ""
     end = "." if asked.compares else f"; {said('from_others')}"
     none = f"{said('not_satisfied_in', query=asked.iql, where=viewed)}{end}\n\n" if viewed else ""
-    body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis, where)
+    body = _compared_documents(asked, analysis) if asked.compares else _matches(asked, analysis, where, skip)
     return none + body + not_analysed(analysis.errors)
 
 
-def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
+def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str, skip: int) -> str:
     if analysis.errors and not analysis.document_results:
         return said("none_analysed")
     if not analysis.total_matches and where and not analysis.errors:
@@ -109,8 +109,9 @@ def _matches(asked: ClauseQuery, analysis: QueryMatches, where: str) -> str:
         count = analysis.document_count - len(analysis.errors)
         return said("not_satisfied_in_one" if count == 1 else "not_satisfied_in_all", query=asked.iql, count=count)
     matches = [match for document in analysis.document_results for match in document.passages][:_MAX_QUOTES]
-    more = analysis.total_matches - len(matches) - asked.skip
-    rest = "\n\n" + said("show_more", passages=counted(more, "more passage")) if more > 0 else ""
+    seen = skip + len(matches)
+    more = analysis.total_matches - seen
+    rest = "\n\n" + said("show_more", seen=seen, passages=counted(more, "more passage")) if more > 0 else ""
     lines = bullets(f"{place(one)}: {quoted_opening(one)}" for one in matches)
     key = "satisfies" if analysis.total_matches == 1 else "satisfy"
     return f"{said(key, count=analysis.total_matches, query=asked.iql)}\n{lines}{rest}"

@@ -28,7 +28,6 @@ _MAX_QUESTION_CHARS = 600
 _MAX_EARLIER = 6
 _MAX_FOLLOW_UP_WORDS = 12
 _LEAST_WORDS_ABROAD = 4
-_LEFT_OUT = re.compile(r"(?P<all>\d+) passages satisfy.*?(?P<left>\d+) more passages? not quoted here", re.DOTALL)
 
 
 async def understand(conversation: ReadConversation, recogniser: IntentRecogniser) -> UserRequest:
@@ -167,7 +166,8 @@ async def _follow_up(
     if intent in DOCUMENT_FREE:
         return _request(await _intent_of(question, recogniser), question, conversation)
     if pattern("more").match(question):
-        return _more(_request(Intent.CLAUSE, base, conversation), conversation.last_answer)
+        seen = pattern("seen").search(conversation.last_answer)
+        return replace(_request(Intent.CLAUSE, base, conversation), skip=int(seen[1]) if seen else 0)
     asked = pattern("opening_of_follow_up").sub("", question)
     if completed := _completed(question, asked, base):
         return _request(Intent.FACT, completed, conversation)
@@ -208,11 +208,3 @@ def _without_names(question: str) -> str:
     """Returns a question without the parties that it names."""
     names = proper_words(question)
     return re.sub(rf"\b(?:{'|'.join(map(re.escape, names))})(?!\w)", "party", question) if names else question
-
-
-def _more(request: UserRequest, last_answer: str) -> UserRequest:
-    """Asks for the matches after those of the last answer, where it has left some out."""
-    left = _LEFT_OUT.search(last_answer)
-    if request.clauses is None or left is None:
-        return request
-    return replace(request, clauses=replace(request.clauses, skip=int(left["all"]) - int(left["left"])))

@@ -11,7 +11,7 @@ from proviso_service.embedded.sentences import one_line, opening_of
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import DocumentList, FailedDocument, FoundPassage
 
-_MAX_NAME_CHARS = 160
+_MAX_NAME_CHARS = 255
 _MAX_LISTED = 30
 _STRAIGHT = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 
