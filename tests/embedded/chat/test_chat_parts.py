@@ -231,6 +231,10 @@ def test_the_only_figure_of_a_quote_is_read(text: str, figure: tuple[str, float]
         ("a fee above 2000 dollars", "$2,001", True),
         ("last no longer than 5 years", "five (5) years", True),
         ("last no longer than 5 years", "ten (10) years", False),
+        ("run for three years or more", "three (3) years", True),
+        ("run for three years or more", "thirty months", False),
+        ("cost $100,000 or less", "$100,000", True),
+        ("cost $100,000 or less", "$120,000", False),
         ("need expenses over $5,000 approved", "Expenses in excess of $5,000 require consent", True),
     ],
 )
@@ -257,6 +261,7 @@ def test_what_is_asked_remains_without_its_bound() -> None:
         "let us terminate after 3 years",
         "terminate if force majeure lasts more than 90 days",
         "signed before 2005 have a non-compete",
+        "signed in 2005 or later",
     ],
 )
 def test_without_a_figure_there_is_no_bound(asked: str) -> None:

@@ -122,6 +122,8 @@ def _of_one(predicate: str) -> str:
 
 def bound_of(question: str) -> tuple[Bound, str] | None:
     """Returns how large a figure a question wants, and the question without that; None where it does not say."""
+    question = pattern("or_more").sub(r"at least \g<figure>", question)
+    question = pattern("or_less").sub(r"at most \g<figure>", question)
     for found in pattern("bound").finditer(question):
         is_of_time = pattern("bound_of_dates").match(found[0]) is not None
         wanted = _wanted(question[found.end() :][:_MAX_FIGURE_CHARS], may_be_year=is_of_time)

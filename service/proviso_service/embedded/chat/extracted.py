@@ -17,8 +17,8 @@ _SURE, LIKELY = 0.88, 0.7
 likeliest: of 44 of them 38 were right, and of 40 just below 26, which are offered with others as what comes closest."""
 
 _AGREED = 0.8
-"""From here on an answer is stated that shares half of the question's words. It is what short contracts in plain words
-score."""
+"""From here on an answer is stated that shares half of the question's words: of 16 of them 15 were right. It is what
+short contracts in plain words score."""
 
 _LEAST = 0.08
 _NEAR = 0.15
