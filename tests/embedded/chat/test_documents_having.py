@@ -314,6 +314,21 @@ def test_all_that_is_asked_for_is_given_item_by_item_where_it_is_too_long_for_on
     assert unsure.startswith("I found no passage that answers this for certain in a.txt. The closest:\n")
 
 
+@pytest.mark.parametrize(
+    ("question", "is_offered"), [("What may we use the name for?", False), ("Who owns the name?", True)]
+)
+def test_recitals_and_signatures_are_offered_only_where_they_may_be_asked_for(
+    question: str, *, is_offered: bool
+) -> None:
+    recital = found("a.txt", "WHEREAS, the Company wishes to use the name in advertisements.", 0.5, 1)
+    signature = found("a.txt", "For the Company, which owns the name: /s/ Ada Smith, President of it.", 0.4, 2)
+    clause = found("a.txt", "The Company may use the name on clothes.", 0.3, 3)
+    answer = closest([recital, signature, clause], "", question, "en")
+    assert "on clothes" in answer
+    assert ("WHEREAS" in answer, "/s/" in answer) == (is_offered, is_offered)
+    assert "WHEREAS" in closest([recital], "", question, "en")
+
+
 def test_the_rest_of_an_enumeration_is_read_from_where_it_opens() -> None:
     cut = CASES[:300]
     opening = found("a.txt", f"Delivery. {cut}", 0.8, 1, "The Buyer may refuse delivery in these cases:")

@@ -114,7 +114,9 @@ def _offered(near: Sequence[Place], where: str, language: str) -> str:
 
 
 def _near(answers: Sequence[ExtractedAnswer], question: str) -> list[Place]:
-    return places_of(one for one in answers if _comes_near(one, question))
+    near = [one for one in answers if _comes_near(one, question)]
+    clauses = [one for one in near if not pattern("no_clause").search(sentence_of(one))]
+    return places_of(near if pattern("of_openings").search(question) else clauses or near)
 
 
 def _comes_near(answer: ExtractedAnswer, question: str) -> bool:
