@@ -16,7 +16,7 @@ from tests.support.running import final_of, running_service
 # for all who search; fourteen extract the answer itself, by the words, values and concepts of sentences; two rank what
 # the search has found, where no answer is sure. Two more may be of work in the background that falls into the same
 # moment.
-MOST_OF_A_CHAT = 142
+MOST_OF_A_CHAT = 143
 
 PACKING = "matters/packing.py"
 QUESTION = "What is the notice period?"

@@ -1,5 +1,6 @@
 """The judge: what it says of texts, and how pairs are read."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,9 @@ async def test_sentences_that_were_compared_before_are_not_read_again(
     assert read == ["Which law applies?", LAW, NOTICE]
     np.testing.assert_allclose([both[1], both[2]], [alone[0], both[0]], atol=1e-6)
     assert both[0] < both[1]
+    read.clear()
+    await asyncio.gather(*(judge.nearness("Which law applies?", [LAW, NOTICE]) for _ in range(3)))
+    assert read == []
     assert (await judge.nearness("Who is insured?", [])).shape == (0,)
     await judge.close()
 

@@ -21,6 +21,12 @@ def opened(text: str, sentence: str) -> tuple[str, ...]:
     return found.items if found else ()
 
 
+def test_many_empty_lines_take_no_time() -> None:
+    empty = "\n" * 1_500
+    text = f"{EVENTS}\n\n(a) it ends {'soon ' * 80};{empty}(b) it is sold;{empty}(c) it is lost."
+    assert opened(text, EVENTS)[1:] == ("(b) it is sold;", "(c) it is lost.")
+
+
 @pytest.mark.parametrize(
     ("text", "items"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from proviso_service.embedded import EmbeddedChatModel
-from proviso_service.embedded.chat.text import content_stems, stems
+from proviso_service.embedded.chat.phrases import content_stems, stems
 from proviso_service.models import AnswerExtractor, Embedder, ModelPassage
 
 MAX_TOOL_CALLS = 3

@@ -185,7 +185,7 @@ class Extraction:
         answer = shown[0] if is_found else None
         alternatives = shown[is_found:]
         readable = [target for target in targets if not target.error]
-        likely = {one.citations[0].stored.document_id for one in answers if one.confidence >= LIKELY}
+        likely = {one.citations[0].stored.document_id for one in answers if round(one.confidence, 3) >= LIKELY}
         asks_all = query.each_document and not query.document_ids
         return ExtractOutcome(
             query=query,

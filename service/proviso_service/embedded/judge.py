@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,7 +30,7 @@ _MAX_WAITING = 64
 _RETRY_AFTER_S = 1.0
 
 _MAX_KNOWN = 8_192
-"""So many vectors are kept, in some 16 MB: who asks one question about a document often asks another."""
+"""So many vectors are kept, in some 14 MB: who asks one question about a document often asks another."""
 
 MAX_QUERY_TOKENS = 64
 MAX_TEXT_TOKENS = 176
@@ -52,7 +53,7 @@ class Judge:
         self._threads = threads
         self._encoders = Encoders.prepared(models_dir, threads)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judge")
-        self._known: OrderedDict[str, Logits] = OrderedDict()
+        self._known: OrderedDict[bytes, Logits] = OrderedDict()
         self._waiting = 0
         self._is_closed = False
 
@@ -81,14 +82,12 @@ class Judge:
         are kept. Raises as `verdicts`."""
         with self._admitted():
             asked = dict.fromkeys((question, *texts))
-            vectors = {text: self._known.pop(text) for text in asked if text in self._known}
+            vectors = {text: self._known[key] for text in asked if (key := _key(text)) in self._known}
             unknown = [text for text in asked if text not in vectors]
-            try:
-                for run, indices in await self._in_thread(self._runs, unknown):
-                    found = await self._in_thread(_run, run)
-                    vectors |= {unknown[index]: vector.copy() for index, vector in zip(indices, found, strict=True)}
-            finally:
-                self._keep(vectors)
+            for run, indices in await self._in_thread(self._runs, unknown):
+                found = await self._in_thread(_run, run)
+                vectors |= {unknown[index]: vector.copy() for index, vector in zip(indices, found, strict=True)}
+            self._keep(vectors)
             of_texts = np.array([vectors[text] for text in texts], dtype=np.float32).reshape(-1, DIMENSIONS)
             nearness: Margins = (of_texts @ vectors[question]).astype(np.float64)
             return nearness
@@ -116,7 +115,10 @@ class Judge:
         await asyncio.to_thread(self._thread.shutdown)
 
     def _keep(self, vectors: Mapping[str, Logits]) -> None:
-        self._known.update(vectors)
+        """Keeps vectors as those that were used last, without the texts."""
+        for text, vector in vectors.items():
+            self._known[_key(text)] = vector
+            self._known.move_to_end(_key(text))
         while len(self._known) > _MAX_KNOWN:
             self._known.popitem(last=False)
 
@@ -162,6 +164,10 @@ def readable_pairs(query: str, texts: Sequence[str]) -> NDArray[np.bool_]:
     """Tells which texts the judge can read together with a query: it reads English."""
     is_asked_in_english = is_english(query)
     return np.array([is_asked_in_english and is_english(text) for text in texts], dtype=np.bool_)
+
+
+def _key(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=16).digest()
 
 
 def _run(run: Callable[[], Logits]) -> Logits:

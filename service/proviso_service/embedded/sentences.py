@@ -87,7 +87,7 @@ def is_title(piece: str, heading: str) -> bool:
     if bare and f" {bare} " in f" {_bare(heading)} ":
         return True
     if Piece(0, 0, piece).is_title:
-        return piece.isupper() or not re.search(r"\d", bare)  # "Termination Date: May 1, 2026" states something
+        return piece.isupper() or (not re.search(r"\d", bare) and not re.search(r":\s+\S", piece))
     return len(bare.split()) <= _MAX_SHORT_WORDS and not ENDS.search(piece)
 
 

@@ -23,7 +23,8 @@ _SENTENCE_END = re.compile(r"[.?!][\"\u201d\u2019)]*\s+|\n\s*\n")
 _OPENS = re.compile(r"[:;,\u2013\u2014-]\W*$")
 _GOES_ON = re.compile(r"[^.;?!]$|;$")
 _STATES = re.compile(r"[.;?!]\W*$")
-_PAGE_END = re.compile(r"(?:\s*\n\s*\n\s*(?:(?:Page )?\d{1,3}\b[^\n]*|Source:[^\n]*))+\s*$")
+_BLANK = re.compile(r"\n\s*\n\s*")
+_PAGE_END = re.compile(r"(?:\n\n(?:(?:Page )?\d{1,3}\b[^\n]*|Source:[^\n]*))+\n*\Z")
 
 _MAX_ITEM_CHARS = 3_000
 _MAX_OPENING_CHARS = 700
@@ -108,7 +109,7 @@ def _enumeration(text: str, opening: str, chain: Sequence[_Mark], depth: int) ->
 
 def _items(item: str, depth: int) -> Iterator[str]:
     """Yields an item, or what opens the items of its own and these."""
-    item = _PAGE_END.sub("", item)
+    item = _PAGE_END.sub("", _BLANK.sub("\n\n", item))
     inner = enumeration_at(item, 0, len(item), depth - 1) if depth and len(item) > _MANY_CHARS else None
     if inner is None:
         yield _one_line(item)

@@ -1,6 +1,7 @@
 """The tool `isaacus_extract`: the answer to a question, as a span of the documents' text."""
 
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from typing import Any
 
 from pydantic import Field
@@ -146,7 +147,7 @@ class ExtractResult:
     def render(self, number: Number, max_chars: int) -> Rendered:
         """The answer and its best passage, then, while there is room, the other answers and the other places of all,
         the surest first. Each passage is cut to the part around its answer."""
-        answer, failed = self.outcome.answer, self.outcome.failed
+        answer, failed = None if self.outcome.query.skip else self.outcome.answer, self.outcome.failed
         frame: dict[str, Any] = {
             "question": self.outcome.query.question[:MAX_QUESTION_SHOWN],
             "found": answer is not None,
@@ -172,9 +173,11 @@ class ExtractResult:
         return Rendered(to_json(frame | {"truncated": not is_whole}), not is_whole)
 
     def _without(self, room: int) -> dict[str, Any]:
-        """The names of documents that have no likely answer, as many as have room."""
+        """How many documents have no likely answer, and their names, as many as have room, unless they were shown."""
         names = [one.filename for one in self.outcome.without]
-        shown = [name for count, name in enumerate(names, 1) if len(to_json(names[:count])) <= room]
+        sizes = accumulate(len(to_json(name)) + 1 for name in names)
+        room = 0 if self.outcome.query.skip else room
+        shown = [name for name, size in zip(names, sizes, strict=True) if size <= room]
         return {"documents_without": shown, "documents_without_count": len(names)} if names else {}
 
     def _add_passages(self, frame: dict[str, Any], number: Number, room: int) -> bool:
@@ -204,9 +207,10 @@ class ExtractResult:
     def _worth_showing(self) -> list[tuple[str, CitedAnswer | None, AnswerCitation]]:
         """The passages to show, in order: where each document of a matter was asked, or one for all its places, without
         those that say hardly anything beside a likely answer."""
-        found = self._by_weight()
-        are_named = len(self.outcome.query.document_ids) > 1
-        if are_named or not self._asks_each or (found[:1] and found[0][2].confidence < LIKELY):
+        found, outcome = self._by_weight(), self.outcome
+        are_named = len(outcome.query.document_ids) > 1
+        best = max((one.confidence for one in (outcome.answer, *outcome.alternatives) if one), default=0.0)
+        if are_named or not self._asks_each or best < LIKELY:
             return found
         return [one for one in found if one[2].confidence >= _UNLIKELY]
 

@@ -77,6 +77,13 @@ async def test_what_does_not_answer_is_refused(model: EmbeddedChatModel) -> None
     assert (await answered(model, "What is the dress code?", FOUND)).text == said("no_answer")
 
 
+async def test_each_file_that_answers_is_quoted(model: EmbeddedChatModel) -> None:
+    more = FoundPassage(ref=3, filename="leave.md", text="Unused leave may be taken until 30 June.")
+    answer = await answered(model, UNUSED, FoundPassages(results=(*FOUND.results, more)))
+    assert str(answer.content).startswith("The documents say:\n- ")
+    assert {"[2]", "[3]"} <= set(str(answer.content).split())
+
+
 async def test_a_failed_look_up_is_said(model: EmbeddedChatModel) -> None:
     answer = await answered(model, UNUSED, '{"error":"The search took too long"}')
     assert answer.text == "I could not look that up: The search took too long."

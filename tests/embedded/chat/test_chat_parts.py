@@ -22,8 +22,8 @@ from proviso_service.embedded.chat.mentions import (
     without_mentions,
 )
 from proviso_service.embedded.chat.phrases import Intent
+from proviso_service.embedded.chat.quoting import excerpt, until
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import excerpt, until
 from proviso_service.embedded.chat.wording import quote, said
 from proviso_service.embedded.sentences import MAX_QUOTE_CHARS
 from proviso_service.reading import only_measure
@@ -76,6 +76,20 @@ def test_a_named_document_is_found_among_filenames(question: str, expected: list
 )
 def test_a_question_without_a_name_mentions_no_document(question: str) -> None:
     assert find_mentions(question) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "files", "expected"),
+    [
+        ("What does the MSA say?", ["Hosting Services Agreement.pdf"], []),
+        ("What does the SPA say?", ["Purchase Order 17.pdf"], []),
+        ("What does our NDA say?", ["Lease.pdf", "Confidentiality Agreement - Acme.pdf"], [1]),
+        ("What does our NDA say?", ["NDA Acme 2021.pdf", "NDA Beta.pdf"], [0, 1]),
+    ],
+)
+def test_an_abbreviation_stands_for_its_whole_title(question: str, files: list[str], expected: list[int]) -> None:
+    [mention] = find_mentions(question)
+    assert match_mention(mention, files) == expected
 
 
 def test_a_name_that_fits_nothing_matches_nothing_and_ties_match_all() -> None:
@@ -233,6 +247,9 @@ def test_the_only_figure_of_a_quote_is_read(text: str, figure: tuple[str, float]
         ("last no longer than 5 years", "ten (10) years", False),
         ("run for three years or more", "three (3) years", True),
         ("run for three years or more", "thirty months", False),
+        ("run for thirty-six months or more", "seven (7) months", False),
+        ("have one hundred twenty days or more", "one hundred (100) days", False),
+        ("cost US$100,000 or more", "$90,000", False),
         ("cost $100,000 or less", "$100,000", True),
         ("cost $100,000 or less", "$120,000", False),
         ("need expenses over $5,000 approved", "Expenses in excess of $5,000 require consent", True),

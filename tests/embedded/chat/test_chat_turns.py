@@ -159,7 +159,10 @@ async def test_a_section_is_read_from_the_document_on_view(model: EmbeddedChatMo
     assert_grounded(turn)
 
 
-@pytest.mark.parametrize("question", ["What does section 7 say about liability?", "What is in clause 7?"])
+@pytest.mark.parametrize(
+    "question",
+    ["What does section 7 say about liability?", "What is in clause 7?", "Read section 7 of the Services Agreement"],
+)
 async def test_what_a_section_says_is_read_by_its_number(
     model: EmbeddedChatModel, whole: ScriptedMatter, question: str
 ) -> None:
@@ -207,6 +210,52 @@ async def test_documents_that_had_no_room_in_a_list_can_be_asked_for(
     end = [*exchange(asked, first.answer), *exchange("show more", second.answer)]
     last = await run_turn(model, matter, "show more", history=end)
     assert (last.calls, last.answer) == ([], "I found nothing more on it.")
+
+
+async def test_what_a_contract_says_of_firsts_does_not_tell_what_was_shown(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    asked = "Which of our contracts have a notice period?"
+    answer = f'1 of 3 documents:\n- {NDA} (4. Term): “After the first 12 documents are sent, say "show more".” [1]'
+    turn = await run_turn(model, whole, "show more", history=exchange(asked, answer))
+    assert turn.called == [EXTRACT]
+    assert "skip" not in turn.calls[0][1]
+
+
+async def test_a_new_question_that_begins_like_a_wish_for_more_is_answered(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    question = "Next, tell me which of our contracts contain a clause on governing law and which state's law that is."
+    turn = await run_turn(model, whole, question, history=exchange("What is the rent?", "It is $8,000."))
+    assert turn.called
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the deposit exempt from tax under Section 409A?",
+        "Does Article 28 of the GDPR apply to the deposit?",
+        "Which clause I should read for the deposit?",
+        "Does section 365(n) of the Bankruptcy Code protect the tenant?",
+    ],
+)
+async def test_a_section_of_something_else_is_not_read(
+    model: EmbeddedChatModel, whole: ScriptedMatter, question: str
+) -> None:
+    turn = await run_turn(model, whole, question, viewed=LEASE)
+    assert TEXT not in turn.called
+
+
+async def test_a_document_without_headings_is_searched_for_what_a_section_says(
+    model: EmbeddedChatModel, whole: ScriptedMatter
+) -> None:
+    none = json.dumps({"error": f"{SERVICES} has no headings; ask for a position"})
+    matter = replace(whole, replies={TEXT: none})
+    turn = await run_turn(model, matter, "What does section 7 say about the limit of liability?", viewed=SERVICES)
+    assert turn.called == [TEXT, SEARCH, EXTRACT]
+    assert "liability" in turn.answer
+    shown = await run_turn(model, matter, "Show me section 7", viewed=SERVICES)
+    assert shown.answer == f"I found no such section in {SERVICES}, the document on view. {SERVICES} has no headings."
 
 
 async def test_which_documents_do_not_mention_something_is_not_answered_by_those_that_do(

@@ -20,7 +20,7 @@ from proviso_service.embedded.chat.extracted import (
 )
 from proviso_service.embedded.chat.mentions import find_mentions, proper_words
 from proviso_service.embedded.chat.phrases import Intent
-from proviso_service.embedded.chat.quoting import sentence_of
+from proviso_service.embedded.chat.quoting import places_of, sentence_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest, find_target_documents
 from proviso_service.tool_results import DocumentList, DocumentPart, ExtractedAnswer, ExtractedAnswers, ListedDocument
 
@@ -106,6 +106,11 @@ def test_a_document_nearly_as_sure_as_the_surest_is_not_said_to_lack_something(s
         found("b.txt", "The Landlord may ask for insurance.", 0.4, 2),
     )
     assert answer.split("\n\n")[0].endswith(f"documents: {lacking}.")
+
+
+def test_where_no_document_has_something_all_are_named() -> None:
+    answer = said("Which of our contracts do not ask for insurance cover?")
+    assert answer == "I found nothing certain on it in 3 of 3 documents: a.txt, b.txt, c.txt."
 
 
 def test_where_each_document_may_have_something_it_is_not_said_of_each() -> None:
@@ -312,6 +317,12 @@ def test_all_that_is_asked_for_is_given_item_by_item_where_it_is_too_long_for_on
     assert [line[:8] for line in items] == [f"  - “({letter})" for letter in "abcdefgh"]
     unsure = places_of_all([opening.model_copy(update={"confidence": 0.4})], "a.txt", "en")
     assert unsure.startswith("I found no passage that answers this for certain in a.txt. The closest:\n")
+
+
+def test_sentences_on_both_sides_of_a_heading_are_not_quoted_as_one() -> None:
+    text = "The rent is due each month.\n\n## 8. Term and Renewal of the Lease\n\nThis lease ends on 1 May 2030."
+    [place] = places_of([found("a.txt", text, 0.5, 1, "The rent is due each month.")])
+    assert place.quoted == "The rent is due each month."
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,22 @@ from collections.abc import Sequence
 from operator import attrgetter
 
 from proviso_service.embedded.chat import extracted
-from proviso_service.embedded.chat.absence import none_in_view, not_found, offer, searched_document
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.documents_having import by_document
 from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.quoting import lines_of, listed, places_of, read_out
+from proviso_service.embedded.chat.quoting import excerpt, lines_of, listed, marked_cuts, places_of, read_out, until
 from proviso_service.embedded.chat.ranking import ANSWERS, rank
 from proviso_service.embedded.chat.request import Scope, TargetDocuments, UserRequest
-from proviso_service.embedded.chat.result_answers import count_answer, documents_answer, iql_answer, types_answer
-from proviso_service.embedded.chat.text import excerpt, marked_cuts, until
+from proviso_service.embedded.chat.result_answers import (
+    count_answer,
+    documents_answer,
+    iql_answer,
+    none_in_view,
+    not_found,
+    offer,
+    searched_document,
+    types_answer,
+)
 from proviso_service.embedded.chat.wording import (
     bullets,
     counted,
@@ -30,7 +37,7 @@ from proviso_service.language import ASKED_NOTE, ENGLISH
 from proviso_service.models import Embedder
 from proviso_service.tool_results import DocumentList, ExtractedAnswer, FoundPassage
 
-_TEXT = attrgetter("text")
+_PASSAGE = attrgetter("document_id", "filename", "text")
 _MAX_FOUND = 8
 _MAX_DOCUMENTS = 12
 _MANY_DOCUMENTS = 3
@@ -84,7 +91,7 @@ async def _quoted_answer(request: UserRequest, target: TargetDocuments, evidence
         missing = extracted.lines_of_missing(target, request.language) if text and len(target.documents) == 1 else []
         return "\n\n".join((text, *missing))
     is_list = request.intent is Intent.CLAUSE
-    ranked = await rank(embedder, request.bare_question, evidence.passages, _TEXT if is_list else _document)
+    ranked = await rank(embedder, request.bare_question, evidence.passages, _PASSAGE if is_list else _document)
     found = [one for one in ranked if one.confidence == ANSWERS][: _MAX_FOUND if is_list else _MAX_DOCUMENTS]
     if not found:
         return ""
@@ -135,7 +142,7 @@ async def _closest(
     answer (who, what, all of them) also the latter alone, and from other documents than the one on view where these
     were searched too. Empty where nothing comes near."""
     is_likely = bool(answers) and answers[0].confidence >= extracted.LIKELY
-    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages, _TEXT)
+    read = [] if is_likely else await rank(embedder, request.bare_question, evidence.passages, _PASSAGE)
     found = [one for one in read if one.confidence >= _LEAST_SIMILARITY]
     meant = [one for one in found if not target.documents or one.document_id in target.ids]
     where = searched_document(request, target)
@@ -244,7 +251,8 @@ def _unready(target: TargetDocuments) -> str:
 def _failed(request: UserRequest, target: TargetDocuments, evidence: Evidence) -> str:
     stated = next(filter(None, evidence.failures), "")
     if request.section and pattern("no_section").search(stated):
-        return said("no_section", where=searched_document(request, target), reason=name(stated))
+        where = searched_document(request, target) or name(target.documents[0].filename)
+        return said("no_section", where=where, reason=name(stated).replace("; ask for a position", "."))
     if request.clauses and (fault := re.search(r"\bAt character (\d+),", stated)):
         caret = " " * (int(fault[1]) - 1) + "^"
         return said("faulty_query", query=one_line(request.clauses.iql), caret=caret, fault=stated)

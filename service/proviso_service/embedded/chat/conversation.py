@@ -5,6 +5,7 @@ ever read as an instruction."""
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -217,7 +218,10 @@ def _read(message: ToolMessage, call: Call | None) -> ResultShape | str:
     """Returns the result of a call, or the error that the tool has stated."""
     tool = call.name if call else message.name or ""
     # The retriever's text is no JSON: its passages come as the artifact, and without one it has found none.
-    value = message.artifact if isinstance(message.artifact, dict) else _json(str(message.text))
+    value = message.artifact if isinstance(message.artifact, dict) else None
+    if value is None:
+        with suppress(ValueError):
+            value = json.loads(str(message.text))
     if value is None and tool == RETRIEVER_TOOL:
         return Search()
     if not isinstance(value, dict) or tool not in _SHAPES:
@@ -231,11 +235,3 @@ def _read(message: ToolMessage, call: Call | None) -> ResultShape | str:
         return _SHAPES[tool].model_validate(value)
     except ValidationError:
         return ""
-
-
-def _json(text: str) -> Any:
-    """Parses a text; returns None when it is not JSON."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None

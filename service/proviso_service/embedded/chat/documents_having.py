@@ -44,22 +44,30 @@ def by_document(request: UserRequest, asked: EachDocument, extracted: ExtractedA
     named = [one for one in having if places.search(sentence_of(one[0]))]
     asks_largest = pattern("asks_largest").search(question) is not None
     asks_extreme = asks_largest or pattern("asks_smallest").search(question)
-    if asked.lacks and having and not asks_extreme:
+    if asked.lacks and not (asks_extreme or request.skip) and (having or extracted.documents_without):
         is_of_law = asked.place or (named and pattern("asks_law").search(question))
         others = [one for one in having if one not in named] if is_of_law else []
         some = _some_of_all(others, extracted, request) if others else ""
-        return some or _what_lacks(extracted, having, language)
-    meant = named if asked.place else named or having  # of laws, those of the country that is named
+        return some or _what_lacks(extracted, having, request)
+    # Of laws, those of the country that is named are meant, and of names those of the page before.
+    meant = named if asked.place or (request.skip and request.names) else named or having
     certain = [one for one in meant if _is_certain(one)]
     if asks_extreme and (chosen := _extreme(certain or meant, largest=asks_largest)):
-        return _with_others(chosen, [one for one in meant if one is not chosen], language)
+        others = [one for one in meant if one is not chosen]
+        return _with_others(chosen, others, language) + _rest(having, extracted, request)
     if asked.bound and meant:
         return _within(asked.bound, meant, extracted, request)
-    if not having:
-        return closest(extracted.answers, "", question, language)
-    if not certain or (certain[0][0].confidence < _LEAST_OF_SUREST and not request.skip):
-        return f"{said('none_for_certain', language)}\n{_lines(meant or having, language)}"
-    return _some_of_all(certain, extracted, request) + _less_sure(meant, language)
+    if request.skip and (asked.lacks or not certain):
+        text = _paragraph("the_others" if asked.lacks else "less_sure", meant, language).strip()
+        text = text + _rest((), extracted, request) or said("all_shown", language)
+    elif not having:
+        text = closest(extracted.answers, "", question, language)
+    elif not certain or (certain[0][0].confidence < _LEAST_OF_SUREST and not request.skip):
+        text = f"{said('none_for_certain', language)}\n{_lines(meant or having, language)}"
+    else:
+        less_sure = _less_sure(meant, language) if len(certain) <= _MAX_LISTED else ""
+        text = _some_of_all(certain, extracted, request) + less_sure
+    return text
 
 
 def _with_others(chosen: _Having, others: Sequence[_Having], language: str) -> str:
@@ -78,7 +86,8 @@ def _within(bound: Bound, meant: Sequence[_Having], extracted: ExtractedAnswers,
     met = by_answer[True]
     head = _some_of_all(met, extracted, request) if met else said("none_within", language)
     others = _paragraph("other_figures", by_answer[False], language)
-    return head + others + _paragraph("less_sure", by_answer[None][:_MAX_LESS_SURE], language)
+    less_sure = _paragraph("less_sure", by_answer[None], language, _MAX_LESS_SURE)
+    return head + others + less_sure + ("" if met else _rest(meant, extracted, request))
 
 
 def _any_of(places: Sequence[str]) -> re.Pattern[str]:
@@ -91,50 +100,68 @@ def _beginning(word: str) -> str:
     return re.escape(table("countries").get(word.lower(), word[: max(_LEAST_CHARS, len(word) - _ENDING_CHARS)]))
 
 
-def _what_lacks(extracted: ExtractedAnswers, having: Sequence[_Having], language: str) -> str:
+def _what_lacks(extracted: ExtractedAnswers, having: Sequence[_Having], request: UserRequest) -> str:
     """Says which documents do not have what was asked for."""
+    language = request.language
     certain = [one for one in having if _is_certain(one)]
-    surest = max(_odds(one) for one in having)
+    surest = max(map(_odds, having), default=0.0)
     unlikely = [one for one in having if not _is_certain(one) and _odds(one) < surest * _AS_LIKELY]
-    without = [*map(name, extracted.documents_without), *(name(one[0].filename) for one in unlikely)]
-    more = extracted.documents_without_count - len(extracted.documents_without)
+    without = sorted([*map(name, extracted.documents_without), *(name(one[0].filename) for one in unlikely)])
     if not without:
         key = "each_has" if len(certain) == extracted.documents_asked else "cannot_tell_each"
         return f"{said(key, language, all=extracted.documents_asked)}\n{_lines(having, language)}"
-    where = ", ".join((*sorted(without), *([said("and_more_documents", language, count=more)] if more else ())))
+    more = extracted.documents_without_count - len(extracted.documents_without)
+    where = ", ".join((*without, *_and_more(more, language)))
     head = said("lacking", language, count=len(without) + more, all=extracted.documents_asked, where=where)
-    return head + _paragraph("the_others", certain, language) + _less_sure(having, language)
+    others = _paragraph("the_others", certain, language) + _less_sure(having, language)
+    return head + others + _rest(having, extracted, request)
 
 
 def _some_of_all(having: Sequence[_Having], extracted: ExtractedAnswers, request: UserRequest) -> str:
     """Lists the documents that have what was asked for, with how many they are, and says how many are not listed that
     may have it, too."""
-    is_whole = not extracted.not_shown or extracted.not_shown_confidence < HAS_CLAUSE
-    key = "more_of_all" if request.skip else "some_of_all" if is_whole else "at_least_of_all"
-    listed, shown = having[:_MAX_LISTED], list(of_each_document(extracted.answers))
+    key = "more_of_all" if request.skip else "some_of_all" if _is_whole(extracted) else "at_least_of_all"
+    listed = having[:_MAX_LISTED]
     count = len(listed if request.skip else having)
     head = said(key, request.language, count=count, all=extracted.documents_asked)
-    seen = shown.index(listed[-1][0].document_id) + 1 if len(having) > len(listed) else len(shown)
-    more = len(shown) - seen + (0 if is_whole else extracted.not_shown)
-    key = "show_more_document" if more == 1 else "show_more_documents"
-    rest = f"\n\n{said(key, request.language, seen=request.skip + seen, more=more)}" if more else ""
+    rest = _rest(listed if len(having) > len(listed) else (), extracted, request)
     return f"{head}\n{_lines(listed, request.language)}{rest}"
+
+
+def _is_whole(extracted: ExtractedAnswers) -> bool:
+    """Tells whether no document is left out that may have what was asked for."""
+    return not extracted.not_shown or extracted.not_shown_confidence < HAS_CLAUSE
+
+
+def _rest(listed: Sequence[_Having], extracted: ExtractedAnswers, request: UserRequest) -> str:
+    """Says how many documents may have something beside those up to the last that is `listed`, or up to all that there
+    was room for; empty where there are none."""
+    shown = list(of_each_document(extracted.answers, HAS_CLAUSE))
+    last = listed[-1][0].document_id if listed else ""
+    seen = shown.index(last) + 1 if last in shown else len(shown)
+    may_have = extracted.documents_asked - extracted.documents_without_count - request.skip - len(shown)
+    more = len(shown) - seen + (0 if _is_whole(extracted) else min(extracted.not_shown, may_have))
+    key = "show_more_document" if more == 1 else "show_more_documents"
+    return f"\n\n{said(key, request.language, seen=request.skip + seen, more=more)}" if more > 0 else ""
 
 
 def _less_sure(having: Sequence[_Having], language: str) -> str:
     """Lists the documents of which it is not certain."""
-    return _paragraph("less_sure", [one for one in having if not _is_certain(one)][:_MAX_LESS_SURE], language)
+    return _paragraph("less_sure", [one for one in having if not _is_certain(one)], language, _MAX_LESS_SURE)
 
 
-def _paragraph(key: str, having: Sequence[_Having], language: str) -> str:
+def _paragraph(key: str, having: Sequence[_Having], language: str, most: int = _MAX_LISTED) -> str:
     """Lists documents below a sentence; empty where there are none."""
-    return f"\n\n{said(key, language)}\n{_lines(having, language)}" if having else ""
+    return f"\n\n{said(key, language)}\n{_lines(having, language, most)}" if having else ""
 
 
-def _lines(having: Sequence[_Having], language: str) -> str:
-    more = len(having) - _MAX_LISTED
-    rest = [said("and_more_documents", language, count=more)] if more > 0 else []
-    return bullets([*map(_line, having[:_MAX_LISTED]), *rest])
+def _lines(having: Sequence[_Having], language: str, most: int = _MAX_LISTED) -> str:
+    return bullets([*map(_line, having[:most]), *_and_more(len(having) - most, language)])
+
+
+def _and_more(count: int, language: str) -> list[str]:
+    key = "and_more_document" if count == 1 else "and_more_documents"
+    return [said(key, language, count=count)] if count > 0 else []
 
 
 def _line(having: _Having) -> str:

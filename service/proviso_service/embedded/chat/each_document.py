@@ -5,8 +5,7 @@ import re
 from dataclasses import dataclass
 from math import inf
 
-from proviso_service.embedded.chat.phrases import pattern
-from proviso_service.embedded.chat.text import content_words
+from proviso_service.embedded.chat.phrases import content_words, pattern
 from proviso_service.language import ENGLISH
 from proviso_service.reading import DATE, DAYS_OF_YEAR, PERIOD, Measure, measures_of
 
@@ -24,7 +23,6 @@ _NEXT_CHARS, _LITTLE = 2, 1e-6
 _MORE_THAN = re.compile(r"(?<!not )(?<!no )(?:more than|in excess of|exceed(?:s|ing)?|over)\W*$", re.IGNORECASE)
 _REACH_CHARS = 20
 _MAX_FIGURE_CHARS = 80
-_AFTER_FIGURE = " '\u2019"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +120,11 @@ def _of_one(predicate: str) -> str:
 
 def bound_of(question: str) -> tuple[Bound, str] | None:
     """Returns how large a figure a question wants, and the question without that; None where it does not say."""
-    question = pattern("or_more").sub(r"at least \g<figure>", question)
-    question = pattern("or_less").sub(r"at most \g<figure>", question)
+    for one in reversed(measures_of(question)):  # "three years or more"
+        for kind, said in (("or_more", "at least"), ("or_less", "at most")):
+            if more := pattern(kind).match(question, one.end):
+                figure = question[one.start : one.end]
+                question = f"{question[: one.start]}{said} {figure}{question[more.end() :]}"
     for found in pattern("bound").finditer(question):
         is_of_time = pattern("bound_of_dates").match(found[0]) is not None
         wanted = _wanted(question[found.end() :][:_MAX_FIGURE_CHARS], may_be_year=is_of_time)
@@ -140,7 +141,8 @@ def bound_of(question: str) -> tuple[Bound, str] | None:
             "most": Bound(sort, most=last),
             "in": Bound(sort, first, last),
         }
-        return bounds[found.lastgroup or ""], f"{before.rstrip()} {after.lstrip(_AFTER_FIGURE)}".strip()
+        rest = before.rstrip() + " " + after.lstrip(" '\u2019")
+        return bounds[found.lastgroup or ""], rest.strip()
     return None
 
 

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from proviso_service.embedded.chat.phrases import pattern
+from proviso_service.embedded.chat.phrases import content_stems, pattern, stems
 from proviso_service.embedded.chat.quoting import Place, enumeration_of, lines_of, listed, places_of, sentence_of
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
-from proviso_service.embedded.chat.text import content_stems, stems
 from proviso_service.embedded.chat.wording import bullets, joined, name, place, quote, said
 from proviso_service.language import ENGLISH, language_of
 from proviso_service.reading import CURRENCY_UNITS, DATE, PERIOD, only_measure
@@ -171,11 +170,11 @@ def with_text(
 
 
 def of_each_document(answers: Iterable[ExtractedAnswer], least: float = 0) -> dict[str, list[ExtractedAnswer]]:
-    """Returns the answers whose confidence is at `least` this, in order, by the id of their document."""
+    """Returns the answers whose confidence is at `least` this, in order, by the id of their document, or its name."""
     found: dict[str, list[ExtractedAnswer]] = {}
     for one in answers:
         if one.confidence >= least:
-            found.setdefault(one.document_id, []).append(one)
+            found.setdefault(one.document_id or one.filename, []).append(one)
     return found
 
 

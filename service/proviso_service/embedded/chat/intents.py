@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, intents, pattern
-from proviso_service.embedded.chat.text import content_words
+from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, content_words, intents, pattern
 from proviso_service.models import Embedder, Vectors
 
 _PHRASES = intents()

@@ -5,14 +5,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proviso_service.embedded.chat.phrases import pattern, table, words
-from proviso_service.embedded.chat.text import stem, stems
+from proviso_service.embedded.chat.phrases import pattern, stem, stems, table, words
 from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
 
 ABBREVIATIONS = table("abbreviations")
 # Nouns that end the name of a document. Weak ones are as often a subject as a document ("insurance policy").
 _KINDS = KINDS_OF_CONTRACTS | words("kinds")
 _WEAK_KINDS = words("weak_kinds") | words("deal_kinds")
+_KINDS_OF_CONTRACTS = frozenset(map(stem, KINDS_OF_CONTRACTS))
 _NO_NAMES = KINDS_OF_CONTRACTS | {"deal", "deals"}
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _EXTENSION = re.compile(r"\.(?:pdf|docx?|txt|md|html?|rtf)$", re.IGNORECASE)
@@ -27,9 +27,6 @@ _BESIDE_ANOTHER = re.compile(r"\s+(?:vs?\.?|versus|and|or|und|oder|et|ou|y|e|o|&
 _HAS_NAME = re.compile(r".[a-z]*[A-Z]|.*['\u2019]s$")
 _MAX_MODIFIERS = 4
 _MIN_MATCH = 0.5
-_TITLE_WORDS = 2
-"""By so many words a document with an abbreviated title is found: "non-disclosure confidentiality agreement"."""
-
 _MIN_INSIDE_CHARS = 4
 
 
@@ -119,7 +116,8 @@ def match_mention(mention: Mention, filenames: Sequence[str]) -> list[int]:
         held = mention.stems & own | {one for one in mention.stems if _is_inside(one, filename)}
         share = len(held) / len(mention.stems)
         if share >= _MIN_MATCH and (not mention.proper or mention.proper & held):  # not another company's
-            scored.append((share, -len(own - mention.stems), index))
+            extra = frozenset(map(stem, _name_words(filename))) - _KINDS_OF_CONTRACTS - mention.stems
+            scored.append((share, -len([one for one in extra if not one.isdigit()]), index))
     best = max(scored, default=(0.0, 0))
     return [index for share, extra, index in scored if share == best[0] and (mention.is_plural or extra == best[1])]
 
@@ -135,10 +133,18 @@ def _is_inside(wanted: str, filename: str) -> bool:
 
 
 def _filename_stems(filename: str) -> frozenset[str]:
-    """Returns the stems of a file name's words, with those that its abbreviations stand for."""
+    """Returns the stems of a file name's words. Abbreviations are there in both forms (`NDA`, `non-disclosure
+    agreement`)."""
     own = _name_words(filename)
     expanded = [word for token in own for word in ABBREVIATIONS.get(token, "").split()]
-    return frozenset(stem(one) for one in (*own, *expanded))
+    stemmed = frozenset(map(stem, own))
+    short = [short for short, long in ABBREVIATIONS.items() if _is_spelled_out(long, stemmed)]
+    return stemmed.union(map(stem, (*expanded, *short)))
+
+
+def _is_spelled_out(long: str, stemmed: frozenset[str]) -> bool:
+    needed = [stem(word) for word in long.split() if word != "confidentiality"]
+    return all(word in stemmed for word in needed) or ("confidentiality" in long and "confid" in stemmed)
 
 
 def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention | None:
@@ -154,8 +160,7 @@ def _mention_at(text: str, tokens: list[tuple[int, str]], index: int) -> Mention
     if is_verb or (_is_weak(word) and following in _KINDS):
         return None
     first, modifiers = _modifiers(tokens, index)
-    spelled_out = ABBREVIATIONS[word.rstrip("s")].split()[:_TITLE_WORDS] if is_short else _name_words(token)
-    own = [] if word in _NO_NAMES else spelled_out
+    own = [] if word in _NO_NAMES else _name_words(word.rstrip("s") if is_short else token)
     end = start + len(token)
     partner = _PARTNER.match(text, end)
     named = modifiers + own + (_name_words(partner[1]) if partner else [])

@@ -1,13 +1,17 @@
-"""How people ask, as data: `phrases.toml`, which is read once."""
+"""How people ask, as data: `phrases.toml`, which is read once; and the words that say what a question is about."""
 
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
+
+from proviso_service.reading import KINDS_OF_CONTRACTS, REQUEST_STOP_WORDS, joined_words
+
+_STEM_LENGTH = 6
+_WITHOUT_SUBJECT = REQUEST_STOP_WORDS | KINDS_OF_CONTRACTS
 
 
 class Intent(StrEnum):
@@ -31,8 +35,7 @@ DOCUMENT_FREE = frozenset({Intent.GREETING, Intent.THANKS, Intent.ABOUT, Intent.
 """The intents that have nothing to do with documents."""
 
 
-@dataclass(frozen=True, slots=True)
-class IntentPhrases:
+class IntentPhrases(NamedTuple):
     """Examples of questions, and cues with what each adds to a question's nearness to them."""
 
     examples: Sequence[str]
@@ -84,3 +87,24 @@ def _compiled(text: str) -> re.Pattern[str]:
 def _written_out(text: str) -> str:
     parts = _data()["parts"]
     return re.sub(r"%(\w+)%", lambda part: _written_out("|".join(parts[part[1]])), text)
+
+
+def stem(word: str) -> str:
+    """Returns the beginning of a word that its forms share: `termin` for `terminates`, `termination` and
+    `terminating`."""
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return word[:_STEM_LENGTH]
+
+
+def stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in joined_words(text))
+
+
+def content_words(text: str) -> list[str]:
+    """Returns the words of a question that say what it is about, in order."""
+    return [word for word in joined_words(text) if word not in _WITHOUT_SUBJECT]
+
+
+def content_stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in content_words(text))

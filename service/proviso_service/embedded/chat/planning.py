@@ -42,9 +42,6 @@ _ABOUT_DOCUMENTS = frozenset({Intent.LIST, Intent.SHOW, Intent.SUMMARY, Intent.C
 Tools = Mapping[str, frozenset[str]]
 """The names of the arguments of each tool that is offered, by the name of the tool."""
 
-Facts = Mapping[str, bool]
-"""Whether each thing that plans ask about holds of a request."""
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -53,7 +50,7 @@ class Plan:
     when: Sequence[str]
     calls: Sequence[Mapping[str, Any]]
 
-    def fits(self, facts: Facts) -> bool:
+    def fits(self, facts: Mapping[str, bool]) -> bool:
         """Tells whether such a request is meant. Raises KeyError for a condition that nothing is told about."""
         return all(
             any(facts[one.removeprefix("!")] != one.startswith("!") for one in condition.split("|"))
@@ -63,14 +60,22 @@ class Plan:
 
 def next_calls(request: UserRequest, target: TargetDocuments, evidence: Evidence, tools: Tools) -> list[Call]:
     """Returns the calls to make now. None of them was made before, and all are to tools that are offered."""
-    if any(call.name != LIST_TOOL for call in evidence.calls):
+    made = [call for call in evidence.calls if call.name != LIST_TOOL]
+    is_missing = request.section and evidence.failures and [call.name for call in made] == [TEXT_TOOL]
+    if made and not (is_missing and request.intent not in (Intent.SHOW, Intent.SUMMARY)):
         return []
-    if _needs_listing(request, tools) and not evidence.calls and LIST_TOOL in tools:
-        is_named = request.asked_of_each is None and bool(request.mentions or request.names)
-        named = {"name": _names(request)} if is_named else {}
-        return [Call(LIST_TOOL, named)]
-    if _is_settled(request, target):
-        return []
+    if is_missing:  # what it says may stand elsewhere, or the document has no headings
+        request = replace(request, section="")
+    elif _needs_listing(request, tools) and not evidence.calls and LIST_TOOL in tools:
+        phrases = " ".join((*(one.phrase for one in request.mentions), *request.names))
+        # Words that the names of the documents meant may hold, with abbreviations written out.
+        spelled_out = [ABBREVIATIONS[word] for word in joined_words(phrases) if word in ABBREVIATIONS]
+        named = {"name": one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)}
+        return [Call(LIST_TOOL, named if phrases and request.asked_of_each is None else {})]
+    is_list = request.intent is Intent.LIST or (request.intent is Intent.COUNT and not request.subject(target.matched))
+    is_unknown = bool(target.missing or target.unready) and not target.documents
+    if is_unknown or (is_list and not request.is_about_clauses):
+        return []  # the list was the answer, or the documents that are meant are missing or not ready
     facts = facts_of(request, target, tools)
     plan = next(one for one in plans() if one.fits(facts))
     wanted = [call for one in plan.calls for call in made_of(request, target, one)]
@@ -129,22 +134,7 @@ def _needs_listing(request: UserRequest, tools: Tools) -> bool:
     return request.intent is Intent.COUNT and not request.subject(())
 
 
-def _names(request: UserRequest) -> str:
-    """Returns words that the names of the documents meant may hold, with abbreviations written out."""
-    phrases = " ".join((*(one.phrase for one in request.mentions), *request.names))
-    spelled_out = [ABBREVIATIONS[word] for word in joined_words(phrases) if word in ABBREVIATIONS]
-    return one_line(" ".join([phrases, *spelled_out]), _MAX_QUERY_CHARS)
-
-
-def _is_settled(request: UserRequest, target: TargetDocuments) -> bool:
-    """Tells whether nothing is left to look up: the list was the answer, or the documents that are meant are missing
-    or not ready."""
-    is_list = request.intent is Intent.LIST or (request.intent is Intent.COUNT and not request.subject(target.matched))
-    is_unknown = bool(target.missing or target.unready) and not target.documents
-    return is_unknown or (is_list and not request.is_about_clauses)
-
-
-def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Facts:
+def facts_of(request: UserRequest, target: TargetDocuments, tools: Tools) -> Mapping[str, bool]:
     """Tells what holds of a request, in the words of the plans: its intent and the tools that are offered among it."""
     asked = request.asked_of_each
     asks_words = request.intent is Intent.COUNT and pattern("mentions").search(request.question) is not None

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.phrases import Intent
 from proviso_service.embedded.chat.request import UserRequest
-from proviso_service.embedded.chat.text import excerpt, marked_cuts
 from proviso_service.embedded.chat.wording import bullets, name, place, quote, said
 from proviso_service.embedded.sentences import (
+    ENDS,
     MAX_QUOTE_CHARS,
     body,
     is_whole,
@@ -62,6 +62,34 @@ class Place(NamedTuple):
         return f"{place(self.answer)}: {self.quote}"
 
 
+def marked_cuts(quoted: str) -> str:
+    """Puts dots where a quote begins or ends amid a sentence."""
+    before = "... " if quoted[:1].islower() else ""
+    return f"{before}{quoted}{'' if ENDS.search(quoted) else ' ...'}"
+
+
+def excerpt(sentence: str, evidence: re.Pattern[str] | None = None, most: int = MAX_QUOTE_CHARS) -> str:
+    """Returns the part of a sentence, of at most `most` characters, that holds the first match of `evidence`, from the
+    beginning of a clause on."""
+    if len(sentence) <= most:
+        return sentence
+    found = evidence.search(sentence) if evidence else None
+    if found is None or found.end() <= most:
+        return one_line(sentence, most)
+    clause = max(sentence.rfind(mark, 0, found.start()) for mark in (";", ",", ":", "."))
+    start = clause + 1 if found.end() - clause <= most else found.start()
+    return one_line(sentence[start:], most)
+
+
+def until(sentence: str, evidence: re.Pattern[str], most: int = MAX_QUOTE_CHARS) -> str:
+    """Returns the part of a sentence, of at most `most` characters, that ends with the first match of `evidence`, and
+    the rest of the sentence as far as it fits."""
+    found = evidence.search(sentence)
+    if len(sentence) <= most or found is None or found.end() <= most:
+        return one_line(sentence, most)
+    return sentence[sentence.find(" ", found.end() - most) + 1 : found.end()]
+
+
 def lines_of(places: Iterable[Place]) -> str:
     return bullets(one.line for one in places)
 
@@ -94,14 +122,15 @@ def places_of(answers: Iterable[ExtractedAnswer], most: int = MAX_QUOTE_CHARS) -
 def _with_neighbours(answer: ExtractedAnswer, own: str, others: Sequence[str], most: int) -> str:
     """Returns the sentence with those after it and before it, as far as they are whole, fit into a quote and are not
     quoted elsewhere: where it is not sure that a sentence answers, the answer may stand beside it."""
-    text = body(answer.text)
+    text, whole = body(answer.text), one_line(plain(answer.text))
     found = sentences(text, answer.heading)
     at = next((index for index, one in enumerate(found) if own in one.text), len(found))
     quoted, start, end = own, *((found[at].start, found[at].end) if found[at:] else (0, 0))
     for one in (*found[at + 1 :], *reversed(found[:at])) if found[at:] else ():
         between = text[end : one.start] if one.start > start else text[one.end : start]
         longer = one_line(text[min(start, one.start) : max(end, one.end)])
-        is_beside = len(one_line(between)) <= _MAX_MARK_CHARS and len(longer) <= most
+        # A heading that stands between two sentences is in the passage, and would be missing in the quote.
+        is_beside = len(one_line(between)) <= _MAX_MARK_CHARS and len(longer) <= most and longer in whole
         if is_beside and is_whole(one.text) and not any(one.text in other for other in others):
             quoted, start, end = longer, min(start, one.start), max(end, one.end)
     return quoted
@@ -113,7 +142,8 @@ def listed(places: Iterable[Place], *, asks_all: bool = False) -> list[Place]:
     found: list[Place] = []
     for one in places:
         own = sentence_of(one.answer)
-        if any(own in text for other in found for text in (other.quoted, *other.items)):
+        same = [other for other in found if other.answer.document_id == one.answer.document_id]
+        if any(own in text for other in same for text in (other.quoted, *other.items)):
             continue
         whole = enumeration_of(one.answer, own, asks_all=asks_all)
         found.append(_place_of(one.answer, whole) if whole else one)
@@ -146,7 +176,8 @@ def read_out(request: UserRequest, evidence: Evidence) -> str:
         return _summary(part)
     heading = part.section_path[-1] if request.section and part.section_path else ""
     quoted = _whole_quote(part.text, part.ref, is_cut=part.truncated)
-    key = ("begins" if part.truncated else "reads") if quoted else "no_text"
+    begins = "section_begins" if request.section else "begins"
+    key = (begins if part.truncated else "reads") if quoted else "no_text"
     where = place(part.passage.model_copy(update={"heading": heading}))
     return said(key, place=where, quote=quoted, count=f"{part.character_count:,}")
 

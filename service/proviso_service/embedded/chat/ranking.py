@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from proviso_service.embedded.chat.text import content_stems, stems
+from proviso_service.embedded.chat.phrases import content_stems, stems
 from proviso_service.embedded.sentences import split_sentences
 from proviso_service.models import Embedder
 from proviso_service.tool_results import ExtractedAnswer, FoundPassage

@@ -9,8 +9,7 @@ from proviso_service.embedded.chat.clause_queries import ClauseQuery
 from proviso_service.embedded.chat.conversation import Evidence
 from proviso_service.embedded.chat.each_document import EachDocument, asked_of_each
 from proviso_service.embedded.chat.mentions import Mention, find_mentions, match_mention, told_apart, without_mentions
-from proviso_service.embedded.chat.phrases import Intent, pattern
-from proviso_service.embedded.chat.text import content_words, stem, stems
+from proviso_service.embedded.chat.phrases import Intent, content_words, pattern, stem, stems
 from proviso_service.embedded.sentences import one_line
 from proviso_service.language import ENGLISH
 from proviso_service.tool_results import ListedDocument
@@ -40,7 +39,8 @@ class UserRequest:
     places in it. `section` is a number such as `5.2`. `clauses` is the IQL query for a question that IQL answers best;
     `asks_types` is true for a question about which types of clauses there are. `names` are the words that may be names
     of parties, or tell in English what kind of agreement is named in another language; `term` is the defined term whose
-    meaning is asked for. `skip` is how many matches or documents the person has seen."""
+    meaning is asked for. `skip` is how many matches or documents the person has seen, and `is_at_end` tells that
+    these were all."""
 
     intent: Intent
     question: str
@@ -54,6 +54,7 @@ class UserRequest:
     language: str = ENGLISH
     term: str = ""
     skip: int = 0
+    is_at_end: bool = False
 
     @property
     def asked_of_each(self) -> EachDocument | None:

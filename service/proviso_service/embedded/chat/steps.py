@@ -46,10 +46,8 @@ async def _document_step(
     conversation: ReadConversation, tools: Tools, embedder: Embedder, recogniser: IntentRecogniser
 ) -> ModelStep:
     request = await understand(conversation, recogniser)
-    asks_more = conversation.earlier and pattern("more").match(conversation.current.text)
-    is_at_end = asks_more and not request.skip and (request.clauses or request.asked_of_each)
-    if is_at_end or (request.intent in DOCUMENT_FREE and not request.is_about_clauses):
-        return ModelStep(said("all_shown", request.language) if is_at_end else fixed_answer(request.intent))
+    if request.is_at_end or (request.intent in DOCUMENT_FREE and not request.is_about_clauses):
+        return ModelStep(said("all_shown", request.language) if request.is_at_end else fixed_answer(request.intent))
     evidence = read_evidence(conversation.steps)
     if not conversation.current.has_matter and (call := documentation_call(request, evidence, tools)):
         return ModelStep(calls=(call,))

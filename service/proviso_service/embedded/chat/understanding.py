@@ -17,9 +17,8 @@ from proviso_service.embedded.chat.mentions import (
     told_apart,
     without_mentions,
 )
-from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, pattern
+from proviso_service.embedded.chat.phrases import DOCUMENT_FREE, Intent, content_words, pattern
 from proviso_service.embedded.chat.request import Scope, UserRequest, generalised
-from proviso_service.embedded.chat.text import content_words
 from proviso_service.embedded.chat.wording import is_said
 from proviso_service.embedded.sentences import one_line
 from proviso_service.language import ENGLISH, language_of
@@ -38,8 +37,10 @@ async def understand(conversation: ReadConversation, recogniser: IntentRecognise
         return replace(_request(await _intent_of(asked, recogniser), asked, conversation), scope=Scope.MATTER)
     if earlier and _is_follow_up(question):
         request = await _follow_up(question, earlier, conversation, recogniser)
-    else:
-        request = await _alone(question, conversation, recogniser)
+    else:  # the examples of intents are in English
+        is_abroad = language_of(question) != ENGLISH and len(question.split()) >= _LEAST_WORDS_ABROAD
+        intent = Intent.FACT if is_abroad else await _intent_of(question, recogniser)
+        request = _request(intent, question, conversation)
     if conversation.current.viewed or not earlier:
         return request
     before = next((found for text in reversed(earlier) if (found := proper_words(text))), ())
@@ -62,14 +63,6 @@ def _focus(text: str) -> str:
 
 async def _intent_of(question: str, recogniser: IntentRecogniser) -> Intent:
     return await recogniser.recognise(generalised(question, find_mentions(question)))
-
-
-async def _alone(question: str, conversation: ReadConversation, recogniser: IntentRecogniser) -> UserRequest:
-    """Reads a question that needs no earlier one."""
-    intent = await _intent_of(question, recogniser)
-    # The examples of intents are in English.
-    is_abroad = language_of(question) != ENGLISH and len(question.split()) >= _LEAST_WORDS_ABROAD
-    return _request(Intent.FACT if is_abroad else intent, question, conversation)
 
 
 def _request(intent: Intent, question: str, conversation: ReadConversation) -> UserRequest:
@@ -166,8 +159,10 @@ async def _follow_up(
     if intent in DOCUMENT_FREE:
         return _request(await _intent_of(question, recogniser), question, conversation)
     if pattern("more").match(question):
-        seen = pattern("seen").search(conversation.last_answer)
-        return replace(_request(Intent.CLAUSE, base, conversation), skip=int(seen[1]) if seen else 0)
+        seen = pattern("seen").findall(conversation.last_answer)
+        is_at_end = not seen and pattern("more").match(earlier[-1]) is not None
+        request = _request(Intent.CLAUSE, base, conversation)
+        return replace(request, skip=int(seen[-1]) if seen else 0, is_at_end=is_at_end)
     asked = pattern("opening_of_follow_up").sub("", question)
     if completed := _completed(question, asked, base):
         return _request(Intent.FACT, completed, conversation)

@@ -41,6 +41,11 @@ def test_headings_and_titles_are_no_statements() -> None:
     assert not is_title("This lease ends in May.", "9. Term")
 
 
+def test_what_stands_behind_a_label_is_a_statement() -> None:
+    lines = ["Governing Law: New York.", "Landlord: Acme Property Holdings Limited", "Tenant: Beta Retail LLC."]
+    assert split_sentences("\n\n".join(lines)) == lines
+
+
 def test_markup_is_not_quoted() -> None:
     [sentence] = split_sentences('The "**Fee**" is due <span id="a">within ten</span> days of the *invoice*.')
     assert sentence == 'The "Fee" is due within ten days of the invoice.'
