@@ -49,12 +49,6 @@ def pattern(name: str) -> re.Pattern[str]:
 
 
 @cache
-def patterns(name: str) -> tuple[re.Pattern[str], ...]:
-    """Returns the alternatives of a pattern one by one. Raises KeyError when there is none of the name."""
-    return tuple(map(_compiled, _data()["patterns"][name]))
-
-
-@cache
 def words(name: str) -> frozenset[str]:
     """Returns the words of a list. Raises KeyError when there is none of the name."""
     return frozenset(_data()["words"][name].split())

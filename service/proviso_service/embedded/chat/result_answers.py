@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from proviso_service.embedded.chat.clause_queries import ClauseQuery
 from proviso_service.embedded.chat.conversation import Asset, Evidence, Search, UserMessage
 from proviso_service.embedded.chat.mentions import match_mention
-from proviso_service.embedded.chat.phrases import pattern, patterns, stems
+from proviso_service.embedded.chat.phrases import pattern, stems
 from proviso_service.embedded.chat.request import TargetDocuments, UserRequest
 from proviso_service.embedded.chat.wording import (
     bullets,
@@ -253,10 +253,8 @@ def _none(request: UserRequest, where: str) -> str:
     """Says that something was not found there, in the question's own words where they are a noun."""
     if request.section:
         return said("no_noun", noun="such section", where=where)
-    question = one_line(request.bare_question).rstrip(" ?.!")
-    for opening in patterns("asked_noun"):
-        if found := opening.match(question):
-            what = pattern("place_of_noun").sub("", found["what"])
-            if pattern("plain_noun").fullmatch(what):
-                return said("no_noun", noun=what, where=where)
+    if found := pattern("asked_noun").match(one_line(request.bare_question).rstrip(" ?.!")):
+        what = pattern("place_of_noun").sub("", found["what"])
+        if pattern("plain_noun").fullmatch(what):
+            return said("no_noun", noun=what, where=where)
     return said("nothing", request.language, where=where)
