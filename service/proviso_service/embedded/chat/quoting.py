@@ -98,9 +98,9 @@ def sentence_of(answer: ExtractedAnswer, most: int = MAX_QUOTE_CHARS) -> str:
     """Returns the sentence that holds the answer, cut around it to at most `most` characters. A list or table that it
     opens belongs to it."""
     text, wanted = body(answer.text), unnumbered(one_line(plain(answer.answer)))
-    for one in sentences(text, answer.heading) if wanted else ():
-        if wanted in one.text:
-            if one.text.endswith(":"):
+    for one in sentences(text, answer.heading):
+        if wanted in one.text:  # where no words of it are told, the text is little more than the answer
+            if one.text.endswith(":") or not wanted:
                 return excerpt(one_line(text[one.start :]), most=most)
             return excerpt(one.text, re.compile(re.escape(wanted[:most])), most)
     shown = one_line(plain(answer.text))
