@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from proviso_service.agent.grounding.counts import is_known_count
+from proviso_service.agent.grounding.wording import Talk, kind_of_talk
 from proviso_service.embedded import chat
 from proviso_service.embedded.chat.conversation import read_conversation, read_evidence, read_user_message
 from proviso_service.embedded.chat.each_document import bound_of
@@ -26,7 +28,7 @@ from proviso_service.embedded.chat.quoting import excerpt, until
 from proviso_service.embedded.chat.request import UserRequest
 from proviso_service.embedded.chat.wording import quote, said
 from proviso_service.embedded.sentences import MAX_QUOTE_CHARS
-from proviso_service.reading import only_measure
+from proviso_service.reading import Figure, only_measure, values_of
 from proviso_service.tool_results import ExtractedAnswer, ListedDocument
 
 FILES = [
@@ -316,6 +318,17 @@ def test_patterns_and_words_that_are_asked_for_are_there_and_none_is_there_in_va
 def test_sentences_take_the_same_parts_in_every_language() -> None:
     for key, ways in tomllib.loads(resources.files(chat).joinpath("templates.toml").read_text("utf-8")).items():
         assert len({frozenset(re.findall(r"\{(\w+)\}", way)) for way in ways.values()}) == 1, key
+
+
+@pytest.mark.parametrize("language", ["de", "fr"])
+@pytest.mark.parametrize("key", ["show_more_document", "not_listed_document"])
+@pytest.mark.parametrize("more", [1, 3])
+def test_what_is_said_of_documents_without_a_quote_is_held(language: str, key: str, more: int) -> None:
+    sentence = said(f"{key}{'' if more == 1 else 's'}", language, seen=12, more=more, count=more)
+    assert kind_of_talk(sentence) in (Talk.SEARCH, Talk.REFUSAL)
+    figures = [value for value in values_of(sentence) if isinstance(value, Figure)]
+    assert figures
+    assert all(is_known_count(figure, sentence, {40}) for figure in figures)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 from proviso_service.reading import Figure, Value
 
 _COUNTED = re.compile(
-    r"\s+(?:(?:of|von|de|des|der|the|such|more|weitere[rn]?|other|andere[rn]?|autres|otros)\s+)*(?:(?:\w+|three|"
+    r"\s+(?:(?:of|von|de|des|der|the|such|more|weitere[rns]?|other|andere[rn]?|autres?|otros)\s+)*(?:(?:\w+|three|"
     r"two)\s+){0,2}?(?P<noun>documents?|agreements?|contracts?|files?|passages?|clauses?|match(?:es)?|hits?|pages?|"
     r"results?|types?|sections?|"
     r"dokumente?n?|verträge[n]?|stellen|klauseln|treffer|passagen|seiten?|ergebnisse?|contrats?|fichiers?|résultats?|"
@@ -28,7 +28,7 @@ _OF_SEARCHES = _OF_DOCUMENTS | frozenset(
 _FEW = 12
 _MAX_LISTED = 20
 _REST = re.compile(
-    r"\b(?:more|other|others|further|remaining|rest|not quoted|weitere[rn]?|übrige[rn]?|autres|restants?|otros|"
+    r"\b(?:more|other|others|further|remaining|rest|not quoted|weitere[rns]?|übrige[rn]?|autres?|restants?|otros|"
     r"restantes)\b",
     re.IGNORECASE,
 )

@@ -49,8 +49,7 @@ def by_document(request: UserRequest, asked: EachDocument, extracted: ExtractedA
         others = [one for one in having if one not in named] if is_of_law else []
         some = _some_of_all(others, extracted, request) if others else ""
         return some or _what_lacks(extracted, having, request)
-    # Of laws, those of the country that is named are meant, and of names those of the page before.
-    meant = named if asked.place or (request.skip and request.names) else named or having
+    meant = named if asked.place else named or having  # of laws, those of the country that is named
     certain = [one for one in meant if _is_certain(one)]
     if asks_extreme and (chosen := _extreme(certain or meant, largest=asks_largest)):
         others = [one for one in meant if one is not chosen]
@@ -156,12 +155,11 @@ def _paragraph(key: str, having: Sequence[_Having], language: str, most: int = _
 
 
 def _lines(having: Sequence[_Having], language: str, most: int = _MAX_LISTED) -> str:
-    return bullets([*map(_line, having[:most]), *_and_more(len(having) - most, language)])
+    return bullets([*map(_line, having[:most]), *_and_more(len(having) - most, language, "not_listed_document")])
 
 
-def _and_more(count: int, language: str) -> list[str]:
-    key = "and_more_document" if count == 1 else "and_more_documents"
-    return [said(key, language, count=count)] if count > 0 else []
+def _and_more(count: int, language: str, key: str = "and_more_document") -> list[str]:
+    return [said(f"{key}{'' if count == 1 else 's'}", language, count=count)] if count > 0 else []
 
 
 def _line(having: _Having) -> str:
